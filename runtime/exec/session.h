@@ -1,0 +1,34 @@
+// One run of a program: where its output goes, which files it may touch, when it must stop.
+#pragma once
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "runtime/base/error.h"
+#include "runtime/ops/call.h"
+
+namespace hopline {
+
+class Session {
+ public:
+  virtual ~Session() = default;
+  // What the script prints: one or more whole lines. Thread-safe; a parfor task keeps its lines until its turn.
+  virtual void print(std::string_view text) = 0;
+  // Throws Error{interrupted} when the run was cancelled or its deadline passed. Kernels of long work call it between
+  // blocks; cheap.
+  void poll(const Span& span) const {
+    if (stop_.load(std::memory_order_relaxed) != 0) stopped(span);
+  }
+  void cancel() { stop_ = 1; }
+  // Key of an unseeded draw number `serial` made at `span` (engine seed, program point and iteration path).
+  virtual uint64_t draw_key(const Span& span, uint64_t serial) = 0;
+  virtual uint64_t seed() const = 0;
+
+ protected:
+  [[noreturn]] void stopped(const Span& span) const;
+  std::atomic<int> stop_{0};
+};
+
+}  // namespace hopline
