@@ -22,8 +22,8 @@ class Session {
     if (stop_.load(std::memory_order_relaxed) != 0) stopped(span);
   }
   void cancel() { stop_ = 1; }
-  // Key of an unseeded draw number `serial` made at `span` (engine seed, program point and iteration path).
-  virtual uint64_t draw_key(const Span& span, uint64_t serial) = 0;
+  // Key of an unseeded draw made at `span`: of the engine seed, the program point and the iteration path.
+  virtual uint64_t draw_key(const Span& span) = 0;
   virtual uint64_t seed() const = 0;
 
  protected:

@@ -1,0 +1,7 @@
+#include "runtime/base/config.h"
+
+namespace hopline {
+
+Config::Config() = default;
+
+}  // namespace hopline

@@ -1,0 +1,78 @@
+#include "runtime/ops/apply.h"
+
+#include <charconv>
+#include <cstdlib>
+
+#include "runtime/ops/infer.h"
+
+namespace hopline {
+
+namespace {
+
+struct KnownInfer : InferCall {
+  KnownInfer(const Op& op, std::span<const Meta> in, std::span<Meta> out, const Span& span,
+             std::span<const std::string> names, std::span<const Value* const> values)
+      : InferCall(op, in, out, span, names), values_(values) {}
+  const Value* value(size_t i) override { return is_scalar(in[i].kind) ? values_[i] : nullptr; }
+  int64_t range_size(size_t lo, size_t hi) override {
+    const auto l = integer(lo), h = integer(hi);
+    return l && h ? *h - *l + 1 : -1;
+  }
+
+ private:
+  std::span<const Value* const> values_;
+};
+
+}  // namespace
+
+void run_kernel(Call& call) {
+  for (const Kernel& k : call.op.kernels)
+    if (k.accepts == nullptr || k.accepts(call)) return k.run(call);
+  call.fail("{} does not take these arguments", call.op.name);
+}
+
+std::vector<Meta> infer_values(const Op& op, std::span<const Value* const> in, std::span<const std::string> names,
+                               const Span& span) {
+  std::vector<Meta> metas, out(op.outputs);
+  metas.reserve(in.size());
+  for (const Value* v : in) metas.push_back(meta_of(*v));
+  KnownInfer call(op, metas, out, span, names, in);
+  if (op.infer != nullptr) op.infer(call);
+  return out;
+}
+
+void check_sizes(const Call& call) {
+  std::vector<const Value*> in(call.in.begin(), call.in.end());
+  infer_values(call.op, in, call.names, call.span);
+}
+
+std::vector<Value> apply(Context& ctx, const Op& op, std::vector<Value> in, std::vector<std::string> names,
+                         const Span& span) {
+  for (size_t i = in.size(); i < op.params.count && !(op.params.variadic && i + 1 == op.params.count); ++i)
+    in.push_back(default_value(op.params.list[i]));
+  std::vector<Value*> pointers;
+  pointers.reserve(in.size());
+  for (Value& v : in) pointers.push_back(&v);
+  std::vector<Value> out(op.outputs);
+  Call call{ctx, op, pointers, out, 0, span, names};
+  check_sizes(call);
+  run_kernel(call);
+  return out;
+}
+
+Value default_value(const Param& param) {
+  const std::string_view text = param.default_text;
+  HOPLINE_CHECK(!text.empty());
+  if (text == "none") return {};
+  if (text == "TRUE" || text == "FALSE") return text == "TRUE";
+  if (text.front() == '"') {
+    if (text == "\"\\n\"") return std::string("\n");
+    return std::string(text.substr(1, text.size() - 2));
+  }
+  int64_t whole = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), whole);
+  if (error == std::errc() && end == text.data() + text.size()) return whole;
+  return std::strtod(std::string(text).c_str(), nullptr);
+}
+
+}  // namespace hopline

@@ -1,0 +1,29 @@
+// Running one operator on values: what the executor does per instruction, and what constant folding, register programs
+// and tests use on their own.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "runtime/ops/call.h"
+
+namespace hopline {
+
+// The first kernel of the row that accepts the call; runs it.
+void run_kernel(Call& call);
+
+// infer() with the real sizes and values of the inputs: throws the operator's error when they do not fit.
+void check_sizes(const Call& call);
+
+// Kinds and sizes of the outputs for these inputs.
+std::vector<Meta> infer_values(const Op& op, std::span<const Value* const> in, std::span<const std::string> names,
+                               const Span& span);
+
+// infer, then run. `in` holds one value per parameter of the row (monostate where an optional one is absent; shorter:
+// the rest is filled with the row's defaults). Returns op.outputs values.
+std::vector<Value> apply(Context& ctx, const Op& op, std::vector<Value> in, std::vector<std::string> names = {},
+                         const Span& span = {});
+
+// The value of a parameter's default ("1", "TRUE", "\"rows\"", "none").
+Value default_value(const Param& param);
+
+}  // namespace hopline
