@@ -3,7 +3,8 @@
 namespace hopline {
 
 std::string_view name(Kind kind) {
-  constexpr std::string_view kNames[] = {"unknown", "nothing", "boolean", "int", "double", "string", "matrix", "frame", "list"};
+  constexpr std::string_view kNames[] = {"unknown", "nothing", "boolean", "int", "double",
+                                         "string",  "matrix",  "frame",   "list"};
   return kNames[static_cast<size_t>(kind)];
 }
 
@@ -12,6 +13,20 @@ Meta meta_of(const Value& value) {
   if (const auto* l = std::get_if<ListRef>(&value))
     return {Kind::list, static_cast<int64_t>((*l)->entries.size()), 1, -1, -1};
   return scalar_meta(kind_of(value));
+}
+
+List::~List() {
+  std::vector<ListRef> nested;
+  const auto collect = [&nested](std::vector<Value>& entries) {
+    for (Value& v : entries)
+      if (auto* l = std::get_if<ListRef>(&v); l != nullptr && l->use_count() == 1) nested.push_back(std::move(*l));
+  };
+  collect(entries);
+  while (!nested.empty()) {
+    const ListRef list = std::move(nested.back());
+    nested.pop_back();
+    if (list.use_count() == 1) collect(std::const_pointer_cast<List>(list)->entries);
+  }
 }
 
 int64_t MatrixBlock::bytes() const {

@@ -18,10 +18,18 @@ using ListRef = std::shared_ptr<const List>;
 // The alternatives stand in the order of Kind, from none on.
 using Value = std::variant<std::monostate, bool, int64_t, double, std::string, MatrixRef, FrameRef, ListRef>;
 
-// Ordered entries; `names` is empty (unnamed) or as long as `entries`.
+// Ordered entries; `names` is empty (unnamed) or as long as `entries`; an unnamed entry of a named list has the name
+// "".
 struct List {
   std::vector<Value> entries;
   std::vector<std::string> names;
+  List() = default;
+  explicit List(std::vector<Value> e, std::vector<std::string> n = {}) : entries(std::move(e)), names(std::move(n)) {}
+  List(const List&) = default;
+  List(List&&) = default;
+  List& operator=(const List&) = default;
+  List& operator=(List&&) = default;
+  ~List();  // frees lists within lists without recursion
 };
 
 inline Kind kind_of(const Value& v) { return static_cast<Kind>(v.index() + 1); }

@@ -1,0 +1,113 @@
+#include "runtime/base/format_number.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstring>
+#include <string_view>
+
+namespace hopline {
+
+namespace {
+
+char* put(char* out, std::string_view text) {
+  std::memcpy(out, text.data(), text.size());
+  return out + text.size();
+}
+
+// d[.ddd]e±xx, as std::to_chars writes it: the digits without the point, and the exponent of the first.
+struct Decimal {
+  char digits[24];
+  int count = 0;
+  int exponent = 0;
+};
+
+// Below this, one digit may be enough to tell v apart while a second one lies nearer to it: 4.9E-324.
+constexpr double few_digits(double) { return 1e-320; }
+constexpr float few_digits(float) { return 1e-42F; }
+
+template <class T>
+Decimal shortest_decimal(T magnitude) {
+  char text[40];
+  auto end = std::to_chars(text, text + sizeof text, magnitude, std::chars_format::scientific).ptr;
+  if (magnitude < few_digits(T{}) && text[1] == 'e')
+    end = std::to_chars(text, text + sizeof text, magnitude, std::chars_format::scientific, 1).ptr;
+  Decimal d;
+  const char* p = text;
+  for (; *p != 'e'; ++p)
+    if (*p != '.') d.digits[d.count++] = *p;
+  const bool negative = p[1] == '-';
+  std::from_chars(p + 2, end, d.exponent);
+  if (negative) d.exponent = -d.exponent;
+  return d;
+}
+
+char* put_plain(char* out, const Decimal& d) {
+  if (d.exponent < 0) {
+    out = put(out, "0.");
+    for (int i = -1; i > d.exponent; --i) *out++ = '0';
+    return put(out, {d.digits, static_cast<size_t>(d.count)});
+  }
+  const int whole = d.exponent + 1;
+  for (int i = 0; i < whole; ++i) *out++ = i < d.count ? d.digits[i] : '0';
+  *out++ = '.';
+  if (d.count <= whole) *out++ = '0';
+  return d.count > whole ? put(out, {d.digits + whole, static_cast<size_t>(d.count - whole)}) : out;
+}
+
+char* put_scientific(char* out, const Decimal& d) {
+  *out++ = d.digits[0];
+  *out++ = '.';
+  if (d.count == 1) *out++ = '0';
+  out = put(out, {d.digits + 1, static_cast<size_t>(d.count - 1)});
+  *out++ = 'E';
+  return std::to_chars(out, out + 8, d.exponent).ptr;
+}
+
+template <class T>
+char* format(char* out, T v) {
+  if (std::isnan(v)) return put(out, "NaN");
+  if (std::signbit(v)) {
+    *out++ = '-';
+    v = -v;
+  }
+  if (std::isinf(v)) return put(out, "Infinity");
+  if (v < T{1e7} && v == static_cast<T>(static_cast<int32_t>(v)))
+    return put(std::to_chars(out, out + 8, static_cast<int32_t>(v)).ptr, ".0");
+  const Decimal d = shortest_decimal(v);
+  return d.exponent >= -3 && d.exponent < 7 ? put_plain(out, d) : put_scientific(out, d);
+}
+
+template <class T>
+std::string text_of(T v) {
+  char text[kDoubleText];
+  return {text, format_double(text, v)};
+}
+
+}  // namespace
+
+char* format_double(char* out, double v) { return format(out, v); }
+char* format_double(char* out, float v) { return format(out, v); }
+std::string to_text(double v) { return text_of(v); }
+std::string to_text(float v) { return text_of(v); }
+std::string to_text(int64_t v) { return std::to_string(v); }
+
+void append_fixed(std::string& out, double v, int64_t decimals) {
+  if (!std::isfinite(v)) {
+    char text[kDoubleText];
+    out.append(text, static_cast<size_t>(format_double(text, v) - text));
+    return;
+  }
+  constexpr int kMostDigits = 340;
+  constexpr int kDroppingDigits = 3;
+  const int digits = decimals < 0 ? kDroppingDigits : static_cast<int>(std::min<int64_t>(decimals, kMostDigits));
+  char text[700];  // sign, 309 digits, point, 340 digits
+  const char* end = std::to_chars(text, text + sizeof text, v == 0 ? 0.0 : v, std::chars_format::fixed, digits).ptr;
+  if (decimals < 0) {
+    while (end[-1] == '0') --end;
+    if (end[-1] == '.') --end;
+  }
+  out.append(text, static_cast<size_t>(end - text));
+}
+
+}  // namespace hopline

@@ -1,0 +1,23 @@
+// Numbers as text: the printed form of the language (Java's Double.toString) and fixed decimals. No locale.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace hopline {
+
+constexpr size_t kDoubleText = 32;  // bytes that format_double may write
+
+// Shortest digits that read back to v, always with a fraction digit, plain for 1e-3 <= |v| < 1e7, else d.dddE±x.
+// Returns the end of the text; no terminator. A float is written with the digits that tell it among floats.
+char* format_double(char* out, double v);
+char* format_double(char* out, float v);
+std::string to_text(double v);
+std::string to_text(float v);
+std::string to_text(int64_t v);
+
+// Appends exactly `decimals` fraction digits, halves to even on the exact binary value. Negative: at most 3 digits,
+// trailing zeros dropped. More than 340 counts as 340. -0.0 has no sign, a negative that rounds to zero keeps it.
+void append_fixed(std::string& out, double v, int64_t decimals);
+
+}  // namespace hopline
