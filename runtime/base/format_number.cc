@@ -15,19 +15,12 @@ char* put(char* out, std::string_view text) {
   return out + text.size();
 }
 
-// d[.ddd]e±xx, as std::to_chars writes it: the digits without the point, and the exponent of the first.
-struct Decimal {
-  char digits[24];
-  int count = 0;
-  int exponent = 0;
-};
-
 // Below this, one digit may be enough to tell v apart while a second one lies nearer to it: 4.9E-324.
 constexpr double few_digits(double) { return 1e-320; }
 constexpr float few_digits(float) { return 1e-42F; }
 
 template <class T>
-Decimal shortest_decimal(T magnitude) {
+Decimal digits_of(T magnitude) {
   char text[40];
   auto end = std::to_chars(text, text + sizeof text, magnitude, std::chars_format::scientific).ptr;
   if (magnitude < few_digits(T{}) && text[1] == 'e')
@@ -74,7 +67,7 @@ char* format(char* out, T v) {
   if (std::isinf(v)) return put(out, "Infinity");
   if (v < T{1e7} && v == static_cast<T>(static_cast<int32_t>(v)))
     return put(std::to_chars(out, out + 8, static_cast<int32_t>(v)).ptr, ".0");
-  const Decimal d = shortest_decimal(v);
+  const Decimal d = digits_of(v);
   return d.exponent >= -3 && d.exponent < 7 ? put_plain(out, d) : put_scientific(out, d);
 }
 
@@ -88,6 +81,8 @@ std::string text_of(T v) {
 
 char* format_double(char* out, double v) { return format(out, v); }
 char* format_double(char* out, float v) { return format(out, v); }
+Decimal shortest_decimal(double magnitude) { return digits_of(magnitude); }
+Decimal shortest_decimal(float magnitude) { return digits_of(magnitude); }
 std::string to_text(double v) { return text_of(v); }
 std::string to_text(float v) { return text_of(v); }
 std::string to_text(int64_t v) { return std::to_string(v); }

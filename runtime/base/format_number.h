@@ -20,4 +20,15 @@ std::string to_text(int64_t v);
 // trailing zeros dropped. More than 340 counts as 340. -0.0 has no sign, a negative that rounds to zero keeps it.
 void append_fixed(std::string& out, double v, int64_t decimals);
 
+// Decimal digits of a magnitude: digits[0].digits[1...] times 10 to the exponent.
+struct Decimal {
+  char digits[24];
+  int count = 0;
+  int exponent = 0;
+};
+
+// The shortest digits that tell a number, not negative and finite, among doubles or floats.
+Decimal shortest_decimal(double magnitude);
+Decimal shortest_decimal(float magnitude);
+
 }  // namespace hopline

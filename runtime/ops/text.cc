@@ -1,167 +1,152 @@
+// Operators that show values and end a run: print, toString, stop, assert, time, exists.
 #include "runtime/ops/text.h"
 
-#include <algorithm>
-#include <charconv>
-#include <vector>
+#include <chrono>
 
-#include "runtime/base/error.h"
-#include "runtime/base/format_number.h"
+#include "runtime/base/format_string.h"
+#include "runtime/exec/session.h"
+#include "runtime/ops/call.h"
 #include "runtime/ops/families.h"
-#include "runtime/ops/virtual_cells.h"
+#include "runtime/ops/infer.h"
 
 namespace hopline {
 
 namespace {
 
-void append_integer(std::string& out, int64_t v) {
-  char text[24];
-  out.append(text, static_cast<size_t>(std::to_chars(text, text + sizeof text, v).ptr - text));
+void infer_print(InferCall& c) {
+  if (c.in.size() < 2) return;
+  const Kind first = c.in[0].kind;
+  if (first != Kind::string && first != Kind::unknown)
+    c.fail("print: expected a format string as first of several arguments, found {}", name(first));
+  for (size_t i = 1; i < c.in.size(); ++i) {
+    const Kind kind = c.in[i].kind;
+    if (!is_scalar(kind) && kind != Kind::unknown && kind != Kind::none)
+      c.fail("print: expected a scalar as argument {} of a format string, found {}", i + 1, name(kind));
+  }
 }
 
-// Hands out the first `width` cells of one row after the other.
-template <class T>
-class RowReader {
- public:
-  RowReader(const MatrixBlock& m, int64_t width) : m_(m), width_(width) {
-    if (!m.is_dense()) cells_.resize(static_cast<size_t>(width));
+FormatArgument format_argument(const Value& v) {
+  switch (kind_of(v)) {
+    case Kind::boolean:
+      return std::get<bool>(v);
+    case Kind::integer:
+      return std::get<int64_t>(v);
+    case Kind::real:
+      return std::get<double>(v);
+    default:
+      return std::string_view(std::get<std::string>(v));
   }
-  const T* read(int64_t row) {
-    if (m_.is_dense()) return m_.dense<T>() + row * m_.cols();
-    if (m_.is_virtual())
-      read_cells(m_, row * m_.cols(), row * m_.cols() + width_, cells_.data());
-    else
-      spread(row);
-    return cells_.data();
-  }
+}
 
- private:
-  void spread(int64_t row) {
-    std::fill(cells_.begin(), cells_.end(), T{0});
-    const Csr& s = m_.csr();
-    const auto* offsets = s.offsets.as<int64_t>();
-    for (int64_t k = offsets[row]; k < offsets[row + 1]; ++k) {
-      const int64_t column = s.wide ? s.columns.as<int64_t>()[k] : s.columns.as<int32_t>()[k];
-      if (column >= width_) return;
-      cells_[static_cast<size_t>(column)] = s.values.as<T>()[k];
-    }
+void run_print(Call& c) {
+  HOPLINE_CHECK(c.ctx.session != nullptr);
+  std::string text;
+  if (c.in.size() > 1 && c.has(1)) {
+    std::vector<FormatArgument> arguments;
+    for (size_t i = 1; i < c.in.size(); ++i)
+      if (c.has(i)) arguments.push_back(format_argument(*c.in[i]));
+    text = format_string(c.string(0), arguments, c.span);
+  } else {
+    append_text(text, *c.in[0], TextOptions{}, c.span);
   }
+  text += '\n';
+  c.ctx.session->print(text);
+}
 
-  const MatrixBlock& m_;
-  int64_t width_;
-  std::vector<T> cells_;
+void infer_string(InferCall& c) { c.out[0] = scalar_meta(Kind::string); }
+void run_to_string(Call& c) {
+  TextOptions options;
+  options.rows = c.integer(1);
+  options.cols = c.integer(2);
+  options.decimals = c.integer(3);
+  options.sparse = c.boolean(4);
+  options.separator = c.string(5);
+  options.line_separator = c.string(6);
+  std::string text;
+  append_text(text, *c.in[0], options, c.span);
+  c.out[0] = std::move(text);
+}
+
+void infer_nothing(InferCall&) {}
+void run_stop(Call& c) {
+  const std::string message = scalar_text(*c.in[0]);
+  c.fail("{}", message.empty() ? "Stop Called" : message);
+}
+
+void run_assert(Call& c) {
+  if (!c.boolean(0)) c.fail("assertion failed");
+}
+
+void infer_integer(InferCall& c) { c.out[0] = scalar_meta(Kind::integer); }
+void run_time(Call& c) {
+  const auto now = std::chrono::steady_clock::now().time_since_epoch();
+  c.out[0] = static_cast<int64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(now).count());
+}
+
+void infer_boolean(InferCall& c) { c.out[0] = scalar_meta(Kind::boolean); }
+void run_exists(Call& c) { c.out[0] = c.has(0); }
+
+constexpr Kinds kShown = kScalar | kMatrix | kList;
+constexpr Kernel kPrint[] = {{"reference", nullptr, run_print}};
+constexpr Kernel kToString[] = {{"reference", nullptr, run_to_string}};
+constexpr Kernel kStop[] = {{"reference", nullptr, run_stop}};
+constexpr Kernel kAssert[] = {{"reference", nullptr, run_assert}};
+constexpr Kernel kTime[] = {{"reference", nullptr, run_time}};
+constexpr Kernel kExists[] = {{"reference", nullptr, run_exists}};
+
+constexpr Op kOps[] = {
+    {.name = "print",
+     .params = Params{param::of("value", kShown)}.repeat_last(),
+     .outputs = 0,
+     .laws = {.purity = Purity::effect, .failure = Failure::by_data},
+     .infer = infer_print,
+     .kernels = kPrint,
+     .doc = "Prints a value and a line end; with further arguments the first is a format as of Java's String.format.",
+     .example =
+         "print(\"x = \" + 2.5)  # expect: x = 2.5\nprint(\"%d items, %.2f each\", 3, 1.005)  # expect: 3 items, "
+         "1.01 each"},
+    {.name = "toString",
+     .params = Params{param::of("target", kShown), param::number("rows", "100"), param::number("cols", "100"),
+                      param::number("decimal", "3"), param::number("sparse", "FALSE"), param::text("sep", "\" \""),
+                      param::text("linesep", "\"\\n\"")}
+                   .by(Naming::first_free),
+     .infer = infer_string,
+     .kernels = kToString,
+     .doc = "The text of a value: of a matrix its first rows and cols (-1: all) with so many decimals.",
+     .example =
+         "print(toString(matrix(\"1 2 3 4\", 2, 2), decimal=1, sep=\",\", linesep=\";\"))  # expect: 1.0,2.0;3.0,4.0;"},
+    {.name = "stop",
+     .params = {param::of("message", kScalar)},
+     .outputs = 0,
+     .laws = {.purity = Purity::effect, .failure = Failure::by_data},
+     .infer = infer_nothing,
+     .kernels = kStop,
+     .doc = "Ends the run with an error of that message.",
+     .example = "x = 1\nif (x > 2) stop(\"x is too large\")\nprint(x)  # expect: 1"},
+    {.name = "assert",
+     .params = {param::number("condition")},
+     .outputs = 0,
+     .laws = {.purity = Purity::effect, .failure = Failure::by_data},
+     .infer = infer_nothing,
+     .kernels = kAssert,
+     .doc = "Ends the run with an error unless the condition is TRUE.",
+     .example = "assert(sum(matrix(1, 2, 2)) == 4)\nprint(\"holds\")  # expect: holds"},
+    {.name = "time",
+     .laws = {.purity = Purity::effect},
+     .infer = infer_integer,
+     .kernels = kTime,
+     .doc = "Nanoseconds since some moment; what stands before it is computed before it.",
+     .example = "t0 = time()\nprint(time() >= t0)  # expect: TRUE"},
+    {.name = "exists",
+     .params = {param::optional("x", kAny)},
+     .infer = infer_boolean,
+     .kernels = kExists,
+     .doc = "Has the variable been assigned?",
+     .example = "x = 1\nprint(exists(x))  # expect: TRUE"},
 };
-
-template <class T>
-void append_row(std::string& out, const T* cells, int64_t width, const TextOptions& options) {
-  for (int64_t c = 0; c < width; ++c) {
-    if (c > 0) out += options.separator;
-    append_fixed(out, static_cast<double>(cells[c]), options.decimals);
-  }
-  out += options.line_separator;
-}
-
-template <class T>
-void append_triples(std::string& out, const T* cells, int64_t row, int64_t width, const TextOptions& options) {
-  for (int64_t c = 0; c < width; ++c) {
-    if (cells[c] == 0) continue;
-    append_integer(out, row + 1);
-    out += options.separator;
-    append_integer(out, c + 1);
-    out += options.separator;
-    append_fixed(out, static_cast<double>(cells[c]), options.decimals);
-    out += options.line_separator;
-  }
-}
-
-int64_t window(int64_t wanted, int64_t size) { return wanted < 0 ? size : std::min(wanted, size); }
-
-template <class T>
-void append_cells(std::string& out, const MatrixBlock& m, const TextOptions& options) {
-  const int64_t rows = window(options.rows, m.rows()), width = window(options.cols, m.cols());
-  RowReader<T> reader(m, width);
-  for (int64_t r = 0; r < rows; ++r) {
-    const T* cells = reader.read(r);
-    if (options.sparse)
-      append_triples(out, cells, r, width, options);
-    else
-      append_row(out, cells, width, options);
-  }
-}
-
-void append_matrix(std::string& out, const MatrixBlock& m, const TextOptions& options) {
-  if (m.precision() == Precision::f64)
-    append_cells<double>(out, m, options);
-  else
-    append_cells<float>(out, m, options);
-}
-
-// Lists within lists without recursion: a stack of the lists that are open.
-void append_list(std::string& out, const List& outer, const TextOptions& options) {
-  struct Open {
-    const List* list;
-    size_t next = 0;
-  };
-  std::vector<Open> open{{&outer}};
-  out += "List containing:\n[";
-  while (!open.empty()) {
-    Open& top = open.back();
-    if (top.next == top.list->entries.size()) {
-      out += ']';
-      open.pop_back();
-      continue;
-    }
-    if (top.next > 0) out += ", ";
-    const Value& entry = top.list->entries[top.next++];
-    if (const auto* nested = std::get_if<ListRef>(&entry)) {
-      out += "List containing:\n[";
-      open.push_back({nested->get()});
-    } else if (const auto* m = std::get_if<MatrixRef>(&entry)) {
-      out += "\nMatrix:\n";
-      append_matrix(out, **m, options);
-    } else {
-      append_scalar(out, entry);
-    }
-  }
-}
 
 }  // namespace
 
-void append_scalar(std::string& out, const Value& value) {
-  switch (kind_of(value)) {
-    case Kind::boolean:
-      out += std::get<bool>(value) ? "TRUE" : "FALSE";
-      return;
-    case Kind::integer:
-      append_integer(out, std::get<int64_t>(value));
-      return;
-    case Kind::real: {
-      char text[kDoubleText];
-      out.append(text, static_cast<size_t>(format_double(text, std::get<double>(value)) - text));
-      return;
-    }
-    case Kind::string:
-      out += std::get<std::string>(value);
-      return;
-    default:
-      HOPLINE_CHECK(is_scalar(kind_of(value)));
-  }
-}
-
-std::string scalar_text(const Value& value) {
-  std::string out;
-  append_scalar(out, value);
-  return out;
-}
-
-void append_text(std::string& out, const Value& value, const TextOptions& options) {
-  if (const auto* m = std::get_if<MatrixRef>(&value))
-    append_matrix(out, **m, options);
-  else if (const auto* l = std::get_if<ListRef>(&value))
-    append_list(out, **l, options);
-  else
-    append_scalar(out, value);
-}
-
-OpFamily text_ops() { return {}; }
+OpFamily text_ops() { return kOps; }
 
 }  // namespace hopline

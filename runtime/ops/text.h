@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <string>
 
+#include "runtime/base/span.h"
 #include "runtime/data/value.h"
 
 namespace hopline {
@@ -19,7 +20,8 @@ struct TextOptions {
   std::string separator = " ", line_separator = "\n";
 };
 
-// The text of any value: a matrix row by row, a list as "List containing:\n[...]".
-void append_text(std::string& out, const Value& value, const TextOptions& options);
+// The text of any value: a matrix row by row, a list as "List containing:\n[...]". Fails at `span` when the text
+// becomes longer than 2^31 - 1 bytes.
+void append_text(std::string& out, const Value& value, const TextOptions& options, const Span& span);
 
 }  // namespace hopline
