@@ -87,22 +87,40 @@ std::string to_text(double v) { return text_of(v); }
 std::string to_text(float v) { return text_of(v); }
 std::string to_text(int64_t v) { return std::to_string(v); }
 
+namespace {
+
+constexpr int64_t kMostDecimals = 340;
+
+// Digits that need no rounding, with zeros behind them.
+void append_padded(std::string& out, const Decimal& d, int decimals) {
+  for (int k = 0; k <= d.exponent; ++k) out += k < d.count ? d.digits[k] : '0';
+  if (d.exponent < 0) out += '0';
+  if (decimals > 0) out += '.';
+  for (int k = d.exponent + 1; k <= d.exponent + decimals; ++k) out += k >= 0 && k < d.count ? d.digits[k] : '0';
+}
+
+}  // namespace
+
 void append_fixed(std::string& out, double v, int64_t decimals) {
+  char text[700];  // 309 digits, point, 340 digits
   if (!std::isfinite(v)) {
-    char text[kDoubleText];
     out.append(text, static_cast<size_t>(format_double(text, v) - text));
     return;
   }
-  constexpr int kMostDigits = 340;
   constexpr int kDroppingDigits = 3;
-  const int digits = decimals < 0 ? kDroppingDigits : static_cast<int>(std::min<int64_t>(decimals, kMostDigits));
-  char text[700];  // sign, 309 digits, point, 340 digits
-  const char* end = std::to_chars(text, text + sizeof text, v == 0 ? 0.0 : v, std::chars_format::fixed, digits).ptr;
+  const int digits = decimals < 0 ? kDroppingDigits : static_cast<int>(std::min(decimals, kMostDecimals));
+  if (v < 0) out += '-';
+  v = std::fabs(v);
+  const Decimal d = shortest_decimal(v);
+  if (d.count - 1 - d.exponent <= digits)
+    append_padded(out, d, digits);
+  else
+    out.append(text, static_cast<size_t>(
+                         std::to_chars(text, text + sizeof text, v, std::chars_format::fixed, digits).ptr - text));
   if (decimals < 0) {
-    while (end[-1] == '0') --end;
-    if (end[-1] == '.') --end;
+    out.erase(out.find_last_not_of('0') + 1);
+    if (out.back() == '.') out.pop_back();
   }
-  out.append(text, static_cast<size_t>(end - text));
 }
 
 }  // namespace hopline

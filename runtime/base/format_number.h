@@ -16,8 +16,9 @@ std::string to_text(double v);
 std::string to_text(float v);
 std::string to_text(int64_t v);
 
-// Appends exactly `decimals` fraction digits, halves to even on the exact binary value. Negative: at most 3 digits,
-// trailing zeros dropped. More than 340 counts as 340. -0.0 has no sign, a negative that rounds to zero keeps it.
+// Appends exactly `decimals` fraction digits: the shortest digits where they fit, else rounded, halves to even on the
+// exact binary value. Negative decimals: at most 3 digits, trailing zeros dropped. More than 340 counts as 340.
+// -0.0 has no sign, a negative that rounds to zero keeps it.
 void append_fixed(std::string& out, double v, int64_t decimals);
 
 // Decimal digits of a magnitude: digits[0].digits[1...] times 10 to the exponent.

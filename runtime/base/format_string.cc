@@ -206,15 +206,25 @@ std::string general_text(const Decimal& d, int precision) {
   return fixed_text(d, precision - 1 - rounded.exponent, false);
 }
 
-// 0x1.8p3, as Double.toHexString.
-std::string hex_float(double magnitude, const Specifier& s) {
+// 0x1.8p3, as Double.toHexString; rounded to so many digits a denormal is written as 1.xxx too.
+std::string hex_float(double magnitude, int precision) {
   char text[64];
+  char* const last = text + sizeof text;
   constexpr int kHexDigits = 13;
-  const int precision = s.precision < 0 ? -1 : std::clamp(s.precision, 1, kHexDigits);
-  const char* end = precision < 0
-                        ? std::to_chars(text, text + sizeof text, magnitude, std::chars_format::hex).ptr
-                        : std::to_chars(text, text + sizeof text, magnitude, std::chars_format::hex, precision).ptr;
-  std::string out(text, static_cast<size_t>(end - text));
+  std::string out;
+  if (precision < 0) {
+    out.assign(text, static_cast<size_t>(std::to_chars(text, last, magnitude, std::chars_format::hex).ptr - text));
+  } else {
+    int exponent = 1;
+    const double fraction = std::frexp(magnitude, &exponent) * 2;
+    const int digits = std::clamp(precision, 1, kHexDigits);
+    out.assign(text,
+               static_cast<size_t>(std::to_chars(text, last, fraction, std::chars_format::hex, digits).ptr - text));
+    const size_t p = out.find('p');
+    const bool carry = out[0] == '2';  // rounded up to the next power
+    if (carry) out[0] = '1';
+    out.replace(p, std::string::npos, fmt::format("p{:+}", magnitude == 0 ? 0 : exponent - 1 + (carry ? 1 : 0)));
+  }
   const size_t p = out.find('p');
   if (out[p + 1] == '+') out.erase(p + 1, 1);
   if (out.find('.') == std::string::npos) out.insert(p, ".0");
@@ -233,7 +243,7 @@ std::string real_text(double v, const Specifier& s) {
   if (s.conversion == 'a') {
     Specifier digits = s;
     digits.width -= 2;  // of the 0x
-    std::string text = decorate(hex_float(magnitude, s), negative, digits);
+    std::string text = decorate(hex_float(magnitude, s.precision), negative, digits);
     return text.insert(text.find_first_of("0123456789"), "0x");
   }
   const Decimal d = shortest_decimal(magnitude);

@@ -108,6 +108,13 @@ TEST(FormatNumber, PrintsWhatIsNoNumberByName) {
   EXPECT_EQ(fixed(-HUGE_VAL, -1), "-Infinity");
 }
 
+TEST(FormatNumber, PadsTheShortestDigitsWithZeros) {
+  EXPECT_EQ(fixed(1e23, 1), "100000000000000000000000.0");
+  EXPECT_EQ(fixed(0.1, 20), "0.10000000000000000000");
+  EXPECT_EQ(fixed(-0.0004, 7), "-0.0004000");
+  EXPECT_EQ(fixed(123.456, 3), "123.456");
+}
+
 TEST(FormatNumber, LimitsDecimals) {
   EXPECT_EQ(fixed(1, 1'000'000'000'000).size(), 342u);
   EXPECT_EQ(fixed(-1.7976931348623157e308, 340).size(), 651u);

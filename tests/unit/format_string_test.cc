@@ -72,6 +72,7 @@ TEST(FormatString, PrintsBases) {
             "ff FF 0xff 10 010 000000ff");
   EXPECT_EQ(format("%x", {whole(-1)}), "ffffffffffffffff");
   EXPECT_EQ(format("%a %a %A %a", {1.0, 0.5, 10.0, 0.0}), "0x1.0p0 0x1.0p-1 0X1.4P3 0x0.0p0");
+  EXPECT_EQ(format("%.0a %.2a %.3a", {-0.99, 5e-324, 1.0}), "-0x1.0p0 0x1.00p-1074 0x1.000p0");
   EXPECT_EQ(format("%h %h %h", {text("hello"), true, whole(5)}), "5e918d2 4cf 5");
 }
 
