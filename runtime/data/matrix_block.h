@@ -46,6 +46,8 @@ struct Random {  // cell e (row-major) of a keyed draw
 };
 using Virtual = std::variant<Constant, Sequence, Random>;
 
+class GrowingRows;  // runtime/data/growing_rows.h
+
 class MatrixBlock;
 using MatrixRef = std::shared_ptr<const MatrixBlock>;  // shared means immutable; a unique owner may write in place
 
@@ -54,6 +56,9 @@ class MatrixBlock {
   using Store = std::variant<Dense, Csr, Virtual>;
   MatrixBlock(int64_t rows, int64_t cols, Precision precision, Store store, int64_t nnz = -1)
       : rows_(rows), cols_(cols), nnz_(nnz), precision_(precision), store_(std::move(store)) {}
+  ~MatrixBlock();
+  MatrixBlock(const MatrixBlock&) = delete;
+  MatrixBlock& operator=(const MatrixBlock&) = delete;
 
   int64_t rows() const { return rows_; }
   int64_t cols() const { return cols_; }
@@ -62,7 +67,10 @@ class MatrixBlock {
   bool is_dense() const { return store_.index() == 0; }
   bool is_sparse() const { return store_.index() == 1; }
   bool is_virtual() const { return store_.index() == 2; }
-  const Store& store() const { return store_; }
+  const Store& store() const {
+    finish();
+    return store_;
+  }
 
   // Exact count of cells that are not 0, or -1 when nobody counted. A sparse block always knows.
   int64_t nnz_if_known() const { return nnz_.load(std::memory_order_relaxed); }
@@ -79,17 +87,36 @@ class MatrixBlock {
     nnz_ = -1;
     return std::get<Dense>(store_).cells.as<T>();
   }
-  const Csr& csr() const { return std::get<Csr>(store_); }
-  Csr& csr() { return std::get<Csr>(store_); }
+  const Csr& csr() const {
+    finish();
+    return std::get<Csr>(store_);
+  }
+  Csr& csr() {
+    finish();
+    return std::get<Csr>(store_);
+  }
+  // The rows of a sparse block that left indexing is filling; null for any other. The first use of csr() makes them
+  // CSR.
+  GrowingRows* growing() const { return growing_.load(std::memory_order_acquire); }
+  // Takes the CSR store apart into rows that grow; the block has one owner.
+  GrowingRows& grow(Memory& memory);
   const Virtual& cells_rule() const { return std::get<Virtual>(store_); }
-  // The same cells under other sizes (rows * cols unchanged); dense only.
+  // Other sizes for the same cells; dense only. The buffer has room for rows * cols cells.
   void reshape_dense(int64_t rows, int64_t cols) { rows_ = rows, cols_ = cols; }
+  // For a sparse block whose buffers were extended by further rows.
+  void set_rows(int64_t rows) { rows_ = rows; }
 
  private:
   int64_t rows_, cols_;
   mutable std::atomic<int64_t> nnz_;
+  void finish() const {
+    if (growing() != nullptr) finish_growing();
+  }
+  void finish_growing() const;
+
   Precision precision_;
-  Store store_;
+  mutable Store store_;
+  mutable std::atomic<GrowingRows*> growing_{nullptr};  // owned
 };
 
 }  // namespace hopline

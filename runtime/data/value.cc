@@ -1,5 +1,7 @@
 #include "runtime/data/value.h"
 
+#include "runtime/data/growing_rows.h"
+
 namespace hopline {
 
 std::string_view name(Kind kind) {
@@ -30,6 +32,7 @@ List::~List() {
 }
 
 int64_t MatrixBlock::bytes() const {
+  if (const GrowingRows* rows = growing()) return rows->bytes();
   if (const auto* d = std::get_if<Dense>(&store_)) return static_cast<int64_t>(d->cells.bytes());
   if (const auto* s = std::get_if<Csr>(&store_))
     return static_cast<int64_t>(s->offsets.bytes() + s->columns.bytes() + s->values.bytes());
