@@ -1,0 +1,217 @@
+// hopline-test: runs the script tests and the examples of the operators, each in its variants, inside this process.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <atomic>
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <mutex>
+#include <sstream>
+#include <thread>
+
+#include "runtime/base/parallel.h"
+#include "runtime/ops/op.h"
+#include "tests/runner/check.h"
+#include "tests/runner/rebase.h"
+
+namespace hopline::tests {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Options {
+  std::vector<std::string> paths;
+  std::string variant;
+  int jobs = available_threads();
+  int timeout = 120;  // seconds a case may take before the whole run is given up
+  bool rebase = false, verbose = false, examples = false;
+};
+
+struct TestFile {
+  std::string path, text;
+  std::vector<TestCase> cases;
+};
+
+std::string read_text(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  std::ostringstream text;
+  text << in.rdbuf();
+  return text.str();
+}
+
+// Scripts below "sources" and "data" are read by tests, they are none.
+bool is_test(const fs::path& path) {
+  if (path.extension() != ".dml") return false;
+  for (const fs::path& part : path.parent_path())
+    if (part == "sources" || part == "data") return false;
+  return true;
+}
+
+void add_file(std::vector<TestFile>& files, const std::string& path) {
+  TestFile file{path, read_text(path), {}};
+  file.cases = read_cases(path, file.text);
+  files.push_back(std::move(file));
+}
+
+std::vector<TestFile> find_files(const Options& options) {
+  std::vector<std::string> paths;
+  for (const std::string& path : options.paths) {
+    if (!fs::is_directory(path)) {
+      paths.push_back(path);
+      continue;
+    }
+    for (const fs::directory_entry& entry : fs::recursive_directory_iterator(path))
+      if (entry.is_regular_file() && is_test(entry.path())) paths.push_back(entry.path().string());
+  }
+  std::sort(paths.begin(), paths.end());
+  std::vector<TestFile> files;
+  for (const std::string& path : paths) add_file(files, path);
+  return files;
+}
+
+// The example of every operator as a file of its own.
+void add_examples(std::vector<TestFile>& files) {
+  for (const OpFamily& family : op_families())
+    for (const Op& row : family) {
+      if (row.hidden) continue;
+      TestFile file{fmt::format("example of {}", row.name), std::string(row.example), {}};
+      file.cases = read_cases(file.path, file.text);
+      files.push_back(std::move(file));
+    }
+}
+
+struct Job {
+  const TestCase* test;
+  const TestCase* before;
+};
+
+class Suite {
+ public:
+  explicit Suite(const Options& options) : options_(options), running_(static_cast<size_t>(options.jobs)) {}
+
+  void run(const std::vector<TestFile>& files) {
+    for (const TestFile& file : files)
+      for (size_t i = 0; i < file.cases.size(); ++i)
+        jobs_.push_back({&file.cases[i], i > 0 ? &file.cases[i - 1] : nullptr});
+    std::thread watch([this] { give_up_when_stuck(); });
+    std::vector<std::thread> workers;
+    for (int w = 0; w < options_.jobs; ++w) workers.emplace_back([this, w] { work(static_cast<size_t>(w)); });
+    for (std::thread& t : workers) t.join();
+    done_ = true;
+    watch.join();
+  }
+  size_t cases() const { return jobs_.size(); }
+  size_t failed() const { return failed_; }
+  size_t runs() const { return runs_; }
+
+ private:
+  struct Running {
+    std::atomic<const TestCase*> test{nullptr};
+    std::atomic<int64_t> since{0};
+  };
+  static int64_t seconds() {
+    return std::chrono::duration_cast<std::chrono::seconds>(std::chrono::steady_clock::now().time_since_epoch())
+        .count();
+  }
+
+  void work(size_t worker) {
+    const Runner count_and_run = [this](const RunRequest& request) {
+      ++runs_;
+      return run_script(request);
+    };
+    for (size_t k = next_++; k < jobs_.size(); k = next_++) {
+      const Job& job = jobs_[k];
+      running_[worker].since = seconds();
+      running_[worker].test = job.test;
+      const std::vector<CaseFailure> failures = check_case(*job.test, job.before, options_.variant, count_and_run);
+      running_[worker].test = nullptr;
+      report(*job.test, failures);
+    }
+  }
+
+  void report(const TestCase& test, const std::vector<CaseFailure>& failures) {
+    const std::lock_guard lock(mutex_);
+    failed_ += failures.empty() ? 0 : 1;
+    if (failures.empty() && options_.verbose) fmt::print("PASS {}\n", test.name());
+    for (const CaseFailure& f : failures) fmt::print("FAIL {} [{}]\n{}", test.name(), f.variant, f.what);
+    std::fflush(stdout);
+  }
+
+  void give_up_when_stuck() {
+    while (!done_) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+      for (const Running& r : running_)
+        if (const TestCase* test = r.test; test != nullptr && seconds() - r.since > options_.timeout) {
+          fmt::print("FAIL {}: still running after {} s; giving up\n", test->name(), options_.timeout);
+          std::fflush(stdout);
+          std::_Exit(1);
+        }
+    }
+  }
+
+  const Options& options_;
+  std::vector<Job> jobs_;
+  std::vector<Running> running_;
+  std::atomic<size_t> next_{0}, failed_{0}, runs_{0};
+  std::atomic<bool> done_{false};
+  std::mutex mutex_;
+};
+
+int rebase_files(const std::vector<TestFile>& files) {
+  int changed = 0;
+  for (const TestFile& file : files) {
+    std::vector<RunResult> results;
+    for (const TestCase& test : file.cases) {
+      const Folder folder;
+      results.push_back(run_script(make_request(test, variants().front(), folder.path())));
+    }
+    const std::string text = rebase(file.text, file.cases, results);
+    if (text == file.text) continue;
+    std::ofstream(file.path, std::ios::binary) << text;
+    fmt::print("rebased {}\n", file.path);
+    ++changed;
+  }
+  fmt::print("{} files rebased, {} unchanged\n", changed, files.size() - static_cast<size_t>(changed));
+  return 0;
+}
+
+int run(const Options& options) {
+  std::vector<TestFile> files = find_files(options);
+  if (options.rebase) return rebase_files(files);
+  if (options.examples) add_examples(files);
+  const auto begin = std::chrono::steady_clock::now();
+  Suite suite(options);
+  suite.run(files);
+  const double wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  fmt::print("{} passed, {} failed ({} runs, {:.1f} s)\n", suite.cases() - suite.failed(), suite.failed(), suite.runs(),
+             wall);
+  return suite.failed() == 0 ? 0 : 1;
+}
+
+}  // namespace
+
+}  // namespace hopline::tests
+
+int main(int argc, char** argv) {
+  using namespace hopline::tests;
+  Options options;
+  CLI::App app{"Runs DML script tests in all their variants."};
+  app.add_option("path", options.paths, "files or folders");
+  app.add_option("--variant", options.variant, "only this variant: default, plain, sparse, thread, single");
+  app.add_option("-j,--jobs", options.jobs, "cases at a time")->check(CLI::PositiveNumber);
+  app.add_option("--timeout", options.timeout, "seconds that a case may take");
+  app.add_flag("--rebase", options.rebase, "write what the scripts print into their expectations");
+  app.add_flag("--examples", options.examples, "run the examples of all operators, too");
+  app.add_flag("-v,--verbose", options.verbose, "name the cases that pass");
+  CLI11_PARSE(app, argc, argv);
+  try {
+    return run(options);
+  } catch (const std::exception& e) {
+    std::cerr << "hopline-test: " << e.what() << "\n";
+    return 2;
+  }
+}
