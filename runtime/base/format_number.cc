@@ -99,11 +99,42 @@ void append_padded(std::string& out, const Decimal& d, int decimals) {
   for (int k = d.exponent + 1; k <= d.exponent + decimals; ++k) out += k >= 0 && k < d.count ? d.digits[k] : '0';
 }
 
+// Short numbers that lie clearly off a tie, from one product. False: nothing was appended.
+bool append_short(std::string& out, double v, int decimals) {
+  constexpr double kTens[] = {1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6};
+  if (decimals > 6) return false;
+  const double scaled = v * kTens[decimals];
+  if (!(scaled < 0x1p40)) return false;  // so the product is off by less than 2^-13
+  const double whole = std::floor(scaled), rest = scaled - whole;
+  if (std::fabs(rest - 0.5) < 0x1p-10) return false;
+  char text[24];
+  const auto digits = static_cast<int64_t>(whole) + (rest > 0.5 ? 1 : 0);
+  const int count = static_cast<int>(std::to_chars(text, text + sizeof text, digits).ptr - text);
+  if (count > decimals) {
+    out.append(text, static_cast<size_t>(count - decimals));
+    if (decimals > 0) out += '.';
+    out.append(text + count - decimals, static_cast<size_t>(decimals));
+  } else {
+    out += "0.";
+    out.append(static_cast<size_t>(decimals - count), '0');
+    out.append(text, static_cast<size_t>(count));
+  }
+  return true;
+}
+
+void append_exact(std::string& out, double v, int decimals) {
+  char text[700];  // 309 digits, point, 340 digits
+  const Decimal d = shortest_decimal(v);
+  if (d.count - 1 - d.exponent <= decimals) return append_padded(out, d, decimals);
+  const char* end = std::to_chars(text, text + sizeof text, v, std::chars_format::fixed, decimals).ptr;
+  out.append(text, static_cast<size_t>(end - text));
+}
+
 }  // namespace
 
 void append_fixed(std::string& out, double v, int64_t decimals) {
-  char text[700];  // 309 digits, point, 340 digits
   if (!std::isfinite(v)) {
+    char text[kDoubleText];
     out.append(text, static_cast<size_t>(format_double(text, v) - text));
     return;
   }
@@ -111,12 +142,7 @@ void append_fixed(std::string& out, double v, int64_t decimals) {
   const int digits = decimals < 0 ? kDroppingDigits : static_cast<int>(std::min(decimals, kMostDecimals));
   if (v < 0) out += '-';
   v = std::fabs(v);
-  const Decimal d = shortest_decimal(v);
-  if (d.count - 1 - d.exponent <= digits)
-    append_padded(out, d, digits);
-  else
-    out.append(text, static_cast<size_t>(
-                         std::to_chars(text, text + sizeof text, v, std::chars_format::fixed, digits).ptr - text));
+  if (!append_short(out, v, digits)) append_exact(out, v, digits);
   if (decimals < 0) {
     out.erase(out.find_last_not_of('0') + 1);
     if (out.back() == '.') out.pop_back();
