@@ -13,7 +13,7 @@ namespace hopline {
 
 namespace {
 
-constexpr int64_t kTiny = 32 * 32 * 32;        // multiplications of a product that needs neither BLAS nor threads
+constexpr int64_t kTiny = 64 * 64 * 64;        // multiplications of a product that needs neither BLAS nor threads
 constexpr int64_t kParallelWork = 1 << 18;     // multiplications from which threads pay
 constexpr int64_t kLeaf = 2048;                // inner cells of one leaf of the sum tree
 constexpr int64_t kVectorLeafCells = 1 << 16;  // cells of the matrix per leaf or task of a vector product
@@ -75,7 +75,7 @@ Cut cut_blocks(int64_t m, int64_t n, int64_t k, bool split, bool square) {
 
 Cut cut_narrow(int64_t m, int64_t n, int64_t k, bool split) {
   const int64_t tall = std::max<int64_t>(64, rounded_up(kVectorLeafCells / std::max(n, std::min(k, kLeaf)), 4));
-  return with_leaves({m, n, std::min(m, split ? int64_t{8192} : tall), n, 1}, k, split);
+  return with_leaves({m, n, std::min(m, split ? int64_t{1024} : tall), n, 1}, k, split);
 }
 
 Cut cut_few(int64_t m, int64_t n, int64_t k, bool split) {
@@ -146,7 +146,7 @@ void tiny_product(Context& ctx, int64_t m, int64_t n, int64_t k, const Side<T>& 
   const MatmulKernels<T>& f = matmul_kernels<T>();
   const int64_t a_row = a.transposed ? 1 : a.stride, a_col = a.transposed ? a.stride : 1;
   if (!b.transposed) return f.product(m, n, k, a.cells, a_row, a_col, b.cells, b.stride, c, n, false);
-  if (!a.transposed) {
+  if (!a.transposed && m < 16) {
     for (int64_t i = 0; i < m; ++i) f.row_dots(n, k, b.cells, b.stride, a.cells + i * a.stride, c + i * n, false);
     return;
   }
@@ -160,7 +160,7 @@ void narrow_product(Context& ctx, const Span& span, int64_t m, int64_t n, int64_
                     T* c) {
   const MatmulKernels<T>& f = matmul_kernels<T>();
   const Cut cut = cut_narrow(m, n, k, a.transposed);
-  const int64_t piece = a.transposed ? std::clamp<int64_t>((1 << 14) / m, 16, 256) : 512;
+  constexpr int64_t kPiece = 512;
   const int64_t a_row = a.transposed ? 1 : a.stride, a_col = a.transposed ? a.stride : 1;
   Buffer packed;
   if (b.transposed) {
@@ -170,10 +170,31 @@ void narrow_product(Context& ctx, const Span& span, int64_t m, int64_t n, int64_
   tree_sum<T>(
       ctx, span, cut.sum, c, n, threads_for(ctx, work(m, n, k)), [&](const Tile& t, int64_t l, T* out, int64_t ld) {
         const int64_t begin = l * cut.leaf, end = std::min(k, begin + cut.leaf);
-        for (int64_t p = begin; p < end; p += piece)
-          f.product(t.row_end - t.row_begin, n, std::min(piece, end - p), a.cells + t.row_begin * a_row + p * a_col,
+        for (int64_t p = begin; p < end; p += kPiece)
+          f.product(t.row_end - t.row_begin, n, std::min(kPiece, end - p), a.cells + t.row_begin * a_row + p * a_col,
                     a_row, a_col, b.cells + p * b.stride, b.stride, out, ld, p > begin);
       });
+}
+
+// t(x) * y for few columns of y, as the transpose of t(y) * x, so that vectors run along the rows of x.
+template <class T>
+void narrow_split_product(Context& ctx, const Span& span, int64_t m, int64_t n, int64_t k, const Side<T>& x, Side<T> y,
+                          T* c) {
+  const MatmulKernels<T>& f = matmul_kernels<T>();
+  const Cut cut = cut_narrow(m, n, k, true);
+  const int64_t y_row = y.transposed ? y.stride : 1, y_col = y.transposed ? 1 : y.stride;
+  tree_sum<T>(ctx, span, cut.sum, c, n, threads_for(ctx, work(m, n, k)),
+              [&](const Tile& t, int64_t l, T* out, int64_t ld) {
+                const int64_t width = t.row_end - t.row_begin, end = std::min(k, (l + 1) * cut.leaf);
+                const int64_t piece = std::clamp<int64_t>((1 << 14) / width, 16, 256);
+                Buffer buffer = ctx.memory.allocate(static_cast<size_t>(n * width) * sizeof(T));
+                T* turned = buffer.as<T>();
+                for (int64_t p = l * cut.leaf; p < end; p += piece)
+                  f.product(n, width, std::min(piece, end - p), y.cells + p * y_col, y_row, y_col,
+                            x.cells + p * x.stride + t.row_begin, x.stride, turned, width, p > l * cut.leaf);
+                for (int64_t i = 0; i < width; ++i)
+                  for (int64_t j = 0; j < n; ++j) out[i * ld + j] = turned[j * width + i];
+              });
 }
 
 // Few rows on the left: the right side is read once, a strip of columns at a time.
@@ -278,6 +299,7 @@ void dense_product(Context& ctx, const Span& span, int64_t m, int64_t n, int64_t
     case Shape::tiny:
       return tiny_product(ctx, m, n, k, a, b, c);
     case Shape::narrow:
+      if (a.transposed && n <= kNarrow) return narrow_split_product(ctx, span, m, n, k, a, b, c);
       return narrow_product(ctx, span, m, n, k, a, b, c);
     case Shape::few:
       return few_rows_product(ctx, span, m, n, k, a, b, c);
