@@ -43,9 +43,11 @@ bool is_symmetric(int64_t n, const T* a) {
   return true;
 }
 
-// Worth trying Cholesky: symmetric to the bit, with a positive diagonal.
+// Worth trying Cholesky: symmetric to the bit, with a positive diagonal, and so large that half the work counts more
+// than the rounding of the roots.
 template <class T>
 bool may_be_positive_definite(int64_t n, const T* a) {
+  if (n <= 2 * kPanel) return false;
   for (int64_t i = 0; i < n; ++i)
     if (!(a[i * n + i] > 0)) return false;
   return is_symmetric(n, a);

@@ -47,7 +47,8 @@ struct Linalg : ::testing::Test, OpTest {
     return from(n, n, shifted);
   }
   std::vector<Value> all(std::string_view name, std::vector<Value> in) {
-    return apply(ctx, op(name, in.size()), std::move(in));
+    const Op& row = op(name, in.size());
+    return apply(ctx, row, std::move(in));
   }
   double gap(const Value& a, const Value& b) {
     const std::vector<double> x = values(a), y = values(b);
@@ -90,8 +91,7 @@ TEST_F(Linalg, SolvesASymmetricMatrixThatIsNotPositiveDefinite) {
   EXPECT_LT(gap(run("solve", {a, b}), from(2, 1, {1, 2})), 1e-14);
   const int64_t n = 300;
   std::vector<double> cells = values(positive(n));
-  cells[(n - 1) * n + n - 1] = -cells[(n - 1) * n + n - 1];
-  cells[(n - 1) * n + n - 1] = std::fabs(cells[(n - 1) * n + n - 1]) * 1e-3;
+  cells[(n - 1) * n + n - 1] = 1e-6;  // the diagonal does not show it
   const Value s = from(n, n, cells), x = random(n, 2);
   EXPECT_LT(gap(times(s, run("solve", {s, times(s, x)})), times(s, x)), 1e-9);
 }
@@ -115,14 +115,12 @@ TEST_F(Linalg, ReportsSingularAndMisshapenSystems) {
   EXPECT_EQ(error_of("det", {random(2, 3)}), "det expects a square matrix, found 2x3");
   EXPECT_EQ(error_of("solve", {random(3, 3), random(2, 1)}),
             "solve(A, b) expects as many rows in b as in A, found 3x3 and 2x1");
-  EXPECT_EQ(error_of("solve", {from(3, 2, std::vector<double>(6, 0)), random(3, 1)}),
+  EXPECT_EQ(error_of("solve", {from(3, 2, {1, 0, 2, 0, 3, 0}), random(3, 1)}),
             "solve: the matrix does not have full rank");
   const int64_t n = 400;
   std::vector<double> cells = values(random(n, n));
   for (int64_t i = 0; i < n; ++i) cells[i * n + 200] = 0;
   EXPECT_NE(error_of("inv", {from(n, n, cells)}).find("singular"), std::string::npos);
-  EXPECT_EQ(values(run("det", {from(2, 2, {1, 2, 2, 4})}).index() == 3 ? Value(from(1, 1, {0})) : Value()),
-            std::vector<double>{0});
 }
 
 TEST_F(Linalg, InvertsAndTakesDeterminants) {
@@ -192,8 +190,12 @@ TEST_F(Linalg, FactorsByQr) {
     EXPECT_LT(gap(from(m, n, q), a), 1e-12) << m << "x" << n;
     for (int64_t i = 0; i < m; ++i)
       for (int64_t j = 0; j < n; ++j) {
-        if (j < i) ASSERT_EQ(r[i * n + j], 0);
-        if (j > i) ASSERT_EQ(h[i * n + j], 0);
+        if (j < i) {
+          ASSERT_EQ(r[i * n + j], 0);
+        }
+        if (j > i) {
+          ASSERT_EQ(h[i * n + j], 0);
+        }
       }
   }
   // The scaling of the reference: v = x - a e1, divided by -a.
