@@ -26,6 +26,8 @@ class Session {
   virtual uint64_t draw_key(const Span& span) = 0;
   virtual uint64_t seed() const = 0;
 
+  std::atomic<int64_t> bytes_read{0}, bytes_written{0};  // of data files, for -stats
+
  protected:
   [[noreturn]] void stopped(const Span& span) const;
   std::atomic<int> stop_{0};
