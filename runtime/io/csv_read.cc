@@ -85,7 +85,7 @@ double field_value(const Dialect& d, const Lines& lines, const Field& field) {
   const char* const end = field.text.data() + field.text.size();
   if (parse_any_number(field.text.data(), end, value) != end)
     bad(d, lines, field.text.data(),
-        "expected a number, found " + quoted(field.text) + "; texts that mean a missing value are named by naStrings");
+        "expected a number, found " + quote(field.text) + "; texts that mean a missing value are named by naStrings");
   return value;
 }
 
@@ -179,7 +179,7 @@ Dialect dialect_of(const FileJob& job, const FileOptions& options) {
   const std::string_view sep = options.separator;
   if (sep.empty()) job.fail("bad csv option: sep is empty");
   if (sep.find_first_of("0123456789+-.\n\r\"") != sep.npos)
-    job.fail("bad csv option: sep must not hold digits, signs, points, quotes or line ends, found {}", quoted(sep));
+    job.fail("bad csv option: sep must not hold digits, signs, points, quotes or line ends, found {}", quote(sep));
   bool plain = true;
   for (const std::string& na : options.na_strings) {
     double value = 0;

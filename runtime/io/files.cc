@@ -15,8 +15,8 @@
 
 namespace hopline {
 
-void FileJob::poll() const {
-  if (ctx.session != nullptr) ctx.session->poll(span);
+void FilePlace::poll() const {
+  if (session != nullptr) session->poll(span);
 }
 
 int Descriptor::close() {
@@ -30,7 +30,7 @@ std::string system_message(int error) {
   return text != nullptr ? text : fmt::format("error {}", error);
 }
 
-std::string quoted(std::string_view text) {
+std::string quote(std::string_view text) {
   constexpr size_t kMost = 40;
   std::string out = "\"";
   for (const char c : text.substr(0, kMost)) {
@@ -48,18 +48,18 @@ std::string quoted(std::string_view text) {
   return out + "\"";
 }
 
-std::string local_path(const FileJob& job, std::string_view name, FileAccess access) {
+std::string local_path(const FilePlace& job, std::string_view name, FileAccess access) {
   const char* verb = access == FileAccess::read ? "read" : "write";
   std::string_view path = name;
   if (path.starts_with("file:")) {
     path.remove_prefix(5);
     if (path.starts_with("///")) path.remove_prefix(2);
   } else if (const size_t colon = path.find("://"); colon != path.npos && path.find('/') > colon) {
-    job.fail("cannot {} {}: only local files are supported", verb, quoted(name));
+    job.fail("cannot {} {}: only local files are supported", verb, quote(name));
   }
   while (path.size() > 1 && path.back() == '/') path.remove_suffix(1);
   if (path.empty()) job.fail("cannot {}: the file name is empty", verb);
-  if (path.find('\0') != path.npos) job.fail("cannot {} {}: the file name holds a zero byte", verb, quoted(name));
+  if (path.find('\0') != path.npos) job.fail("cannot {} {}: the file name holds a zero byte", verb, quote(name));
   return std::string(path);
 }
 
@@ -70,7 +70,7 @@ PathKind path_kind(const std::string& path) {
   return S_ISDIR(info.st_mode) ? PathKind::folder : PathKind::special;
 }
 
-InputFile open_input(const FileJob& job, const std::string& path) {
+InputFile open_input(const FilePlace& job, const std::string& path) {
   InputFile file{Descriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY)), path};
   if (!file.fd.open() && errno == ENOENT) job.fail("read input file does not exist: {}", path);
   if (!file.fd.open()) job.fail("cannot read {}: {}", path, system_message(errno));
@@ -82,7 +82,7 @@ InputFile open_input(const FileJob& job, const std::string& path) {
   return file;
 }
 
-void read_at(const FileJob& job, const InputFile& file, int64_t offset, std::span<char> out) {
+void read_at(const FilePlace& job, const InputFile& file, int64_t offset, std::span<char> out) {
   size_t done = 0;
   while (done < out.size()) {
     const ssize_t n = ::pread(file.fd.get(), out.data() + done, out.size() - done, offset + static_cast<int64_t>(done));
@@ -91,11 +91,10 @@ void read_at(const FileJob& job, const InputFile& file, int64_t offset, std::spa
     if (n == 0) job.fail("cannot read {}: the file became shorter while it was read", file.path);
     done += static_cast<size_t>(n);
   }
-  if (job.ctx.session != nullptr)
-    job.ctx.session->bytes_read.fetch_add(static_cast<int64_t>(done), std::memory_order_relaxed);
+  if (job.session != nullptr) job.session->bytes_read.fetch_add(static_cast<int64_t>(done), std::memory_order_relaxed);
 }
 
-size_t read_some(const FileJob& job, const InputFile& file, std::span<char> out) {
+size_t read_some(const FilePlace& job, const InputFile& file, std::span<char> out) {
   for (;;) {
     const ssize_t n = ::read(file.fd.get(), out.data(), out.size());
     if (n < 0 && errno == EINTR) {
@@ -103,7 +102,7 @@ size_t read_some(const FileJob& job, const InputFile& file, std::span<char> out)
       continue;
     }
     if (n < 0) job.fail("cannot read {}: {}", file.path, system_message(errno));
-    if (job.ctx.session != nullptr) job.ctx.session->bytes_read.fetch_add(n, std::memory_order_relaxed);
+    if (job.session != nullptr) job.session->bytes_read.fetch_add(n, std::memory_order_relaxed);
     return static_cast<size_t>(n);
   }
 }
@@ -137,7 +136,7 @@ bool natural_less(std::string_view a, std::string_view b) {
 
 }  // namespace
 
-std::vector<std::string> folder_entries(const FileJob& job, const std::string& path) {
+std::vector<std::string> folder_entries(const FilePlace& job, const std::string& path) {
   const std::unique_ptr<DIR, int (*)(DIR*)> folder(::opendir(path.c_str()), ::closedir);
   if (folder == nullptr) job.fail("cannot read folder {}: {}", path, system_message(errno));
   std::vector<std::string> names;
@@ -151,7 +150,7 @@ std::vector<std::string> folder_entries(const FileJob& job, const std::string& p
   return names;
 }
 
-std::vector<std::string> data_files(const FileJob& job, const std::string& path) {
+std::vector<std::string> data_files(const FilePlace& job, const std::string& path) {
   const PathKind kind = path_kind(path);
   if (kind == PathKind::missing && errno != ENOENT) job.fail("cannot read {}: {}", path, system_message(errno));
   if (kind == PathKind::missing) job.fail("read input file does not exist: {}", path);

@@ -97,4 +97,25 @@ class SparseRows {
   Buffer offsets_;
 };
 
+// Takes stored zeros out of a sparse block.
+template <class T>
+void drop_zeros(MatrixBlock& m) {
+  Csr& csr = m.csr();
+  auto* offsets = csr.offsets.as<int64_t>();
+  T* values = csr.values.as<T>();
+  int64_t to = 0, from = 0;
+  for (int64_t r = 0; r < m.rows(); ++r) {
+    for (; from < offsets[r + 1]; ++from) {
+      if (values[from] == 0) continue;
+      if (csr.wide)
+        csr.columns.as<int64_t>()[to] = csr.columns.as<int64_t>()[from];
+      else
+        csr.columns.as<int32_t>()[to] = csr.columns.as<int32_t>()[from];
+      values[to++] = values[from];
+    }
+    offsets[r + 1] = to;
+  }
+  m.set_nnz(to);
+}
+
 }  // namespace hopline
