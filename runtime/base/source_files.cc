@@ -5,23 +5,38 @@
 namespace hopline {
 
 uint32_t SourceFiles::add(std::string name, std::string text) {
-  File& file = files_.emplace_back(File{std::move(name), std::move(text), {0}});
-  for (uint32_t i = 0; i < file.text.size(); ++i)
-    if (file.text[i] == '\n') file.line_begins.push_back(i + 1);
-  return size();
+  std::vector<uint32_t> line_begins{0};
+  for (uint32_t i = 0; i < text.size(); ++i)
+    if (text[i] == '\n') line_begins.push_back(i + 1);
+  const std::lock_guard lock(mutex_);
+  files_.push_back(File{std::move(name), std::move(text), std::move(line_begins)});
+  return static_cast<uint32_t>(files_.size());
+}
+
+uint32_t SourceFiles::size() const {
+  const std::lock_guard lock(mutex_);
+  return static_cast<uint32_t>(files_.size());
+}
+
+const SourceFiles::File* SourceFiles::find(uint32_t file) const {
+  const std::lock_guard lock(mutex_);
+  return file == 0 || file > files_.size() ? nullptr : &files_[file - 1];
 }
 
 std::string_view SourceFiles::name(uint32_t file) const {
-  return file == 0 || file > size() ? std::string_view() : std::string_view(files_[file - 1].name);
+  const File* found = find(file);
+  return found == nullptr ? std::string_view() : std::string_view(found->name);
 }
 
 std::string_view SourceFiles::text(uint32_t file) const {
-  return file == 0 || file > size() ? std::string_view() : std::string_view(files_[file - 1].text);
+  const File* found = find(file);
+  return found == nullptr ? std::string_view() : std::string_view(found->text);
 }
 
 Position SourceFiles::position(const Span& span) const {
-  if (span.file == 0 || span.file > size()) return {};
-  const File& file = files_[span.file - 1];
+  const File* found = find(span.file);
+  if (found == nullptr) return {};
+  const File& file = *found;
   const auto next = std::upper_bound(file.line_begins.begin(), file.line_begins.end(), span.begin);
   const auto line = static_cast<uint32_t>(next - file.line_begins.begin());
   const uint32_t begin = file.line_begins[line - 1];

@@ -1,6 +1,7 @@
 // The texts of a program's scripts; turns a Span into file, line, column and a caret line.
 #pragma once
 #include <deque>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,6 +16,7 @@ struct Position {
   std::string_view text;          // the whole source line, without its end
 };
 
+// Files may be added while others are read: eval loads scripts at run time.
 class SourceFiles {
  public:
   // Returns the number of the file. Text is UTF-8. Numbers start at 1: Span::file 0 means "nowhere".
@@ -22,13 +24,16 @@ class SourceFiles {
   Position position(const Span& span) const;
   std::string_view name(uint32_t file) const;
   std::string_view text(uint32_t file) const;
-  uint32_t size() const { return static_cast<uint32_t>(files_.size()); }
+  uint32_t size() const;
 
  private:
   struct File {
     std::string name, text;
     std::vector<uint32_t> line_begins;
   };
+  const File* find(uint32_t file) const;  // null: there is none
+
+  mutable std::mutex mutex_;
   std::deque<File> files_;  // deque: views stay valid
 };
 
