@@ -115,6 +115,8 @@ std::span<const OpFamily> op_families();
 const Op* find_op(std::string_view name, size_t arguments);
 // Any row of that name, whatever its arity; null when the name is no operator.
 const Op* find_op(std::string_view name);
+// All rows of that name, in the order of the table.
+std::span<const Op* const> find_ops(std::string_view name);
 // The row must exist: for code that needs a certain operator.
 const Op& op(std::string_view name, size_t arguments);
 

@@ -64,6 +64,11 @@ const Op* find_op(std::string_view name) {
   return rows == index().end() ? nullptr : rows->second.front();
 }
 
+std::span<const Op* const> find_ops(std::string_view name) {
+  const auto rows = index().find(name);
+  return rows == index().end() ? std::span<const Op* const>() : rows->second;
+}
+
 const Op& op(std::string_view name, size_t arguments) {
   const Op* row = find_op(name, arguments);
   HOPLINE_CHECK(row != nullptr);
