@@ -16,6 +16,7 @@ OpFamily index_ops();
 OpFamily datagen_ops();
 OpFamily order_ops();
 OpFamily table_ops();
+OpFamily grouped_ops();
 OpFamily quantile_ops();
 OpFamily distribution_ops();
 OpFamily text_ops();

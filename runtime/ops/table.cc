@@ -21,6 +21,7 @@ std::span<const OpFamily> op_families() {
       datagen_ops(),
       order_ops(),
       table_ops(),
+      grouped_ops(),
       quantile_ops(),
       distribution_ops(),
       text_ops(),
