@@ -18,6 +18,7 @@ OpFamily order_ops();
 OpFamily table_ops();
 OpFamily grouped_ops();
 OpFamily quantile_ops();
+OpFamily moment_ops();
 OpFamily distribution_ops();
 OpFamily text_ops();
 OpFamily cast_ops();

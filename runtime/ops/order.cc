@@ -94,29 +94,6 @@ Request read_request(Call& call) {
   return r;
 }
 
-class ColumnKeys final : public KeySource {
- public:
-  ColumnKeys(const Column& column, bool decreasing) : column_(column), decreasing_(decreasing) {}
-  void read(int64_t begin, int64_t end, uint64_t* keys) const override {
-    double tile[kTile];
-    const double* v = column_.read(begin, end, tile);
-    const int64_t n = end - begin;
-    bool minus_zero = false;
-    for (int64_t i = 0; i < n; ++i) minus_zero |= std::bit_cast<uint64_t>(v[i]) == kSignBit;
-    if (minus_zero) minus_zero_.store(true, std::memory_order_relaxed);
-    if (decreasing_)
-      for (int64_t i = 0; i < n; ++i) keys[i] = descending_key(v[i]);
-    else
-      for (int64_t i = 0; i < n; ++i) keys[i] = ascending_key(v[i]);
-  }
-  bool minus_zero() const { return minus_zero_; }
-
- private:
-  Column column_;
-  bool decreasing_;
-  mutable std::atomic<bool> minus_zero_{false};
-};
-
 // Are the rows in order as they are? Ends at the first pair that is not.
 bool in_order(const KeySource& keys, int64_t n) {
   uint64_t tile[KeySource::kTile], last = 0;

@@ -341,6 +341,19 @@ void sort_entries(const Call& call, const KeySource& source, int64_t n, Entry* o
 
 }  // namespace
 
+void ColumnKeys::read(int64_t begin, int64_t end, uint64_t* keys) const {
+  double tile[kTile];
+  const double* v = column_.read(begin, end, tile);
+  const int64_t n = end - begin;
+  bool minus_zero = false;
+  for (int64_t i = 0; i < n; ++i) minus_zero |= std::bit_cast<uint64_t>(v[i]) == kSignBit;
+  if (minus_zero) minus_zero_.store(true, std::memory_order_relaxed);
+  if (decreasing_)
+    for (int64_t i = 0; i < n; ++i) keys[i] = descending_key(v[i]);
+  else
+    for (int64_t i = 0; i < n; ++i) keys[i] = ascending_key(v[i]);
+}
+
 void sort_keys(const Call& call, const KeySource& source, int64_t n, Key* out, const SortedRange& sorted) {
   sort_entries(call, source, n, out, sorted);
 }

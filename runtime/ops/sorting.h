@@ -1,11 +1,13 @@
 // Stable parallel sorting of numbers: what order, unique, table and the quantiles share.
 #pragma once
+#include <atomic>
 #include <bit>
 #include <cstdint>
 #include <functional>
 #include <limits>
 
 #include "runtime/ops/call.h"
+#include "runtime/ops/column.h"
 
 namespace hopline {
 
@@ -39,6 +41,20 @@ class KeySource {
   virtual ~KeySource() = default;
   // Keys of entries [begin, end), at most kTile.
   virtual void read(int64_t begin, int64_t end, uint64_t* keys) const = 0;
+};
+
+// The keys of one column.
+class ColumnKeys final : public KeySource {
+ public:
+  ColumnKeys(const Column& column, bool decreasing) : column_(column), decreasing_(decreasing) {}
+  void read(int64_t begin, int64_t end, uint64_t* keys) const override;
+  // Has any key that was read come from -0?
+  bool minus_zero() const { return minus_zero_; }
+
+ private:
+  Column column_;
+  bool decreasing_;
+  mutable std::atomic<bool> minus_zero_{false};
 };
 
 // Called once for each range of sorted entries, by the thread that sorted them, while they are in its cache.

@@ -23,6 +23,7 @@ std::span<const OpFamily> op_families() {
       table_ops(),
       grouped_ops(),
       quantile_ops(),
+      moment_ops(),
       distribution_ops(),
       text_ops(),
       cast_ops(),
