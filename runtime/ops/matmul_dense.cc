@@ -19,7 +19,7 @@ constexpr int64_t kLeaf = 2048;                // inner cells of one leaf of the
 constexpr int64_t kVectorLeafCells = 1 << 16;  // cells of the matrix per leaf or task of a vector product
 constexpr int64_t kNarrow = 16;                // columns of the result up to which our own loop beats BLAS
 constexpr int64_t kShallow = 8;                // the same for the inner dimension
-constexpr int64_t kFew = 4;                    // the same for rows, when the right side is read once
+constexpr int64_t kFew = 8;                    // the same for rows, when the right side is read once
 constexpr int64_t kTileEdge = 768;
 
 int64_t parts(int64_t n, int64_t size) { return (n + size - 1) / size; }

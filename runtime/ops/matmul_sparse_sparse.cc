@@ -1,5 +1,6 @@
 // Sparse times sparse, row by row (Gustavson): a row of the result is the sum of the rows of b that a's entries name.
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <vector>
@@ -62,25 +63,26 @@ class Entries {
   int64_t size_ = 0, capacity_ = 0;
 };
 
-// One task's place for the row in work.
+// One task's place for the row in work. Which columns are filled stands in a bit set with a summary of its words, so
+// that they come out in order without sorting.
 template <class T>
 class RowSum {
  public:
   RowSum(Context& ctx, int64_t cols) : ctx_(ctx), cols_(cols) {
     if (cols > kMostAccumulator) return;
     sums_ = ctx.memory.allocate(static_cast<size_t>(cols) * sizeof(T));
-    stamps_ = ctx.memory.allocate(static_cast<size_t>(cols) * sizeof(int64_t));
-    std::fill_n(stamps_.as<int64_t>(), cols, int64_t{-1});
+    filled_.resize(static_cast<size_t>(cols / 64 + 1));
+    summary_.resize(filled_.size() / 64 + 1);
   }
 
   void add_row(const Rows<T>& a, const Rows<T>& b, int64_t row, int64_t work, Entries<T>& out) {
     out.reserve(ctx_, std::min(work, cols_));
     const int64_t begin = a.offsets[row], end = a.offsets[row + 1];
     if (end - begin == 1) return copy_row(b, a.columns[begin], a.values[begin], out);
-    if (stamps_.empty())
+    if (cols_ > kMostAccumulator)
       sort_products(a, b, begin, end, out);
     else
-      accumulate(a, b, row, out);
+      accumulate(a, b, begin, end, out);
   }
 
  private:
@@ -88,31 +90,33 @@ class RowSum {
     for (int64_t e = b.offsets[row]; e < b.offsets[row + 1]; ++e) out.push(b.columns[e], factor * b.values[e]);
   }
 
-  void accumulate(const Rows<T>& a, const Rows<T>& b, int64_t row, Entries<T>& out) {
+  void accumulate(const Rows<T>& a, const Rows<T>& b, int64_t begin, int64_t end, Entries<T>& out) {
     T* sums = sums_.as<T>();
-    auto* stamps = stamps_.as<int64_t>();
-    touched_.clear();
-    for (int64_t e = a.offsets[row]; e < a.offsets[row + 1]; ++e) {
+    uint64_t *filled = filled_.data(), *summary = summary_.data();
+    for (int64_t e = begin; e < end; ++e) {
       const T factor = a.values[e];
       const int64_t p = a.columns[e];
       for (int64_t g = b.offsets[p]; g < b.offsets[p + 1]; ++g) {
-        const int32_t c = b.columns[g];
-        if (stamps[c] != row) {
-          stamps[c] = row;
-          sums[c] = factor * b.values[g];
-          touched_.push_back(c);
+        const auto c = static_cast<uint32_t>(b.columns[g]);
+        const uint64_t bit = uint64_t{1} << (c % 64);
+        const T product = factor * b.values[g];
+        if ((filled[c / 64] & bit) != 0) {
+          sums[c] += product;
         } else {
-          sums[c] += factor * b.values[g];
+          sums[c] = product;
+          filled[c / 64] |= bit;
+          summary[c / 4096] |= uint64_t{1} << (c / 64 % 64);
         }
       }
     }
-    if (static_cast<int64_t>(touched_.size()) > cols_ / 32) {
-      for (int64_t c = 0; c < cols_; ++c)
-        if (stamps[c] == row) out.push(static_cast<int32_t>(c), sums[c]);
-      return;
-    }
-    std::sort(touched_.begin(), touched_.end());
-    for (const int32_t c : touched_) out.push(c, sums[c]);
+    for (size_t s = 0; s < summary_.size(); ++s)
+      for (; summary[s] != 0; summary[s] &= summary[s] - 1) {
+        const size_t word = s * 64 + static_cast<size_t>(std::countr_zero(summary[s]));
+        for (; filled[word] != 0; filled[word] &= filled[word] - 1) {
+          const size_t c = word * 64 + static_cast<size_t>(std::countr_zero(filled[word]));
+          out.push(static_cast<int32_t>(c), sums[c]);
+        }
+      }
   }
 
   // For very many columns: all products, sorted by column and then by their order in the sum.
@@ -141,8 +145,8 @@ class RowSum {
   };
   Context& ctx_;
   int64_t cols_;
-  Buffer sums_, stamps_;
-  std::vector<int32_t> touched_;
+  Buffer sums_;
+  std::vector<uint64_t> filled_, summary_;
   std::vector<Product> products_;
 };
 
@@ -210,7 +214,7 @@ MatrixRef sparse_times_sparse(Context& ctx, const Span& span, const MatrixRef& l
   // Share of filled cells if the products fell on random ones.
   const double density = 1 - std::exp(-total / (static_cast<double>(a.count) * static_cast<double>(b.cols)));
   if (density >= kSparse) return dense_result(ctx, span, a, b);
-  const double least = static_cast<double>(std::max(kTaskWork, 4 * std::min(b.cols, kMostAccumulator)));
+  const double least = static_cast<double>(std::max(kTaskWork, std::min(b.cols, kMostAccumulator)));
   const auto tasks = static_cast<int64_t>(std::clamp(total / least, 1.0, static_cast<double>(kMostTasks)));
   Buffer sizes = ctx.memory.allocate(static_cast<size_t>(a.count) * sizeof(int64_t));
   std::vector<Entries<T>> pieces(static_cast<size_t>(tasks));

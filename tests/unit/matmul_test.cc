@@ -4,6 +4,7 @@
 #include <cstring>
 #include <limits>
 
+#include "runtime/exec/session.h"
 #include "runtime/ops/blas.h"
 #include "runtime/ops/blas_loops.h"
 #include "runtime/ops/matmul.h"
@@ -27,7 +28,7 @@ MatrixRef filled(Context& ctx, int64_t rows, int64_t cols, double density, uint6
   return m;
 }
 
-enum class Format { dense, sparse, constant, sequence };
+enum class Format { dense, sparse, constant, sequence, draw, sparse_draw };
 
 template <class T>
 MatrixRef make(Context& ctx, Format format, int64_t rows, int64_t cols, uint64_t salt) {
@@ -40,6 +41,12 @@ MatrixRef make(Context& ctx, Format format, int64_t rows, int64_t cols, uint64_t
       return new_constant(ctx, rows, cols, 1.5);
     case Format::sequence:
       return new_virtual(ctx, rows, cols, Sequence{2, 0.5, rows == 1 && cols > 1});
+    case Format::draw:
+    case Format::sparse_draw: {
+      Random r;
+      r.low = -1, r.key = salt, r.sparsity = format == Format::draw ? 1 : 0.2;
+      return new_virtual(ctx, rows, cols, r);
+    }
   }
   return nullptr;
 }
@@ -89,7 +96,8 @@ void check_forms(OpTest& t, Format fa, Format fb, int64_t m, int64_t k, int64_t 
   expect_near<T>(cells_of<T>(t.ctx, gram(t, "tsmmr", a)), naive<T>(t.ctx, a, a, false, true), what("tsmmr"));
 }
 
-constexpr Format kFormats[] = {Format::dense, Format::sparse, Format::constant, Format::sequence};
+constexpr Format kFormats[] = {Format::dense,    Format::sparse, Format::constant,
+                               Format::sequence, Format::draw,   Format::sparse_draw};
 
 template <class T>
 void check_small_shapes() {
@@ -231,6 +239,28 @@ TEST(Matmul, FollowsIeeeInDenseProducts) {
   const std::vector<double> g = t.cells(product(t, "%*%", MatrixRef(big), filled<double>(t.ctx, 200, 200, 0.5, 4)));
   for (int j = 0; j < 200; ++j) EXPECT_TRUE(std::isnan(g[200 * 17 + j]));
   EXPECT_FALSE(std::isnan(g[0]));
+}
+
+TEST(Matmul, StopsWhenTheRunIsCancelled) {
+  struct Stopped : Session {
+    void print(std::string_view) override {}
+    uint64_t draw_key(const Span&) override { return 0; }
+    uint64_t seed() const override { return 0; }
+  };
+  OpTest t;
+  Stopped session;
+  const MatrixRef a = filled<double>(t.ctx, 300, 300, 1, 1),
+                  s = to_sparse<double>(t.ctx, filled<double>(t.ctx, 300, 300, 0.1, 1));
+  session.cancel();
+  t.ctx.session = &session;
+  for (const MatrixRef& x : {a, s})
+    for (const MatrixRef& y : {a, s}) {
+      EXPECT_THROW(product(t, "%*%", x, y), Error);
+      EXPECT_THROW(product(t, "mmt", x, y), Error);
+    }
+  EXPECT_THROW(gram(t, "tsmm", a), Error);
+  EXPECT_THROW(gram(t, "tsmm", s), Error);
+  EXPECT_THROW(t.run("solve", {a, a}), Error);
 }
 
 TEST(Matmul, RefusesUnequalInnerSizes) {
