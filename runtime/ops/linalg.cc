@@ -129,6 +129,8 @@ constexpr Kernel kFftRows[] = {{"radix2", nullptr, fft_rows_kernel}};
 constexpr Kernel kInverseFftRows[] = {{"radix2", nullptr, inverse_fft_rows_kernel}};
 constexpr Kernel kStft[] = {{"radix2", nullptr, stft_kernel}};
 
+constexpr Kernel kEinsum[] = {{"pairwise", nullptr, einsum_kernel}};
+
 constexpr Laws kMayFail{.failure = Failure::by_data};
 
 constexpr Op kOps[] = {
@@ -273,6 +275,15 @@ constexpr Op kOps[] = {
      .doc = "[Re, Im] = stft(Re, Im, window, overlap): the same for complex input.",
      .example = "[Re, Im] = stft(matrix(0, rows=1, cols=4), matrix(1, rows=1, cols=4), 4, 0)\n"
                 "print(as.scalar(Im[1,1]))  # expect: 4.0\n"},
+    {.name = "einsum",
+     .params = Params{param::text("equation"), param::matrix("X")}.repeat_last(),
+     .infer = infer_einsum,
+     .kernels = kEinsum,
+     .doc = "Sum of products by named indexes: einsum(\"ij,jk->ik\", A, B); a scalar where nothing stands after ->.",
+     .example = "A = matrix(\"1 2 3 4\", rows=2, cols=2)\n"
+                "print(einsum(\"ii->\", A))  # expect: 5.0\n"
+                "B = einsum(\"ij,jk->ik\", A, A)\n"
+                "print(as.scalar(B[2,1]))  # expect: 15.0\n"},
 };
 
 }  // namespace

@@ -37,6 +37,8 @@ void inverse_fft_kernel(Call& call);
 void fft_rows_kernel(Call& call);
 void inverse_fft_rows_kernel(Call& call);
 void stft_kernel(Call& call);
+void einsum_kernel(Call& call);
+void infer_einsum(InferCall& call);
 
 // A dense copy of input i that may be written: the input itself at its last use.
 template <class T>

@@ -352,4 +352,41 @@ TEST_F(Linalg, TransformsFramesOfRows) {
   EXPECT_EQ(error_of("stft", {x, int64_t{3}, int64_t{1}}), "stft expects a window of a power of two cells, found 3");
 }
 
+TEST_F(Linalg, SumsByNamedIndexes) {
+  const Value a = random(3, 4), b = random(4, 5), c = random(3, 4), v = random(4, 1), s = random(4, 4);
+  const auto e = [&](const char* text, std::vector<Value> in) {
+    in.insert(in.begin(), std::string(text));
+    return run("einsum", std::move(in));
+  };
+  const auto sum = [&](const Value& m) {
+    double total = 0;
+    for (double x : values(m)) total += x;
+    return total;
+  };
+  EXPECT_LT(gap(e("ij,jk->ik", {a, b}), times(a, b)), 1e-14);
+  EXPECT_LT(gap(e("ij, jk -> ki", {a, b}), run("t", {times(a, b)})), 1e-14);
+  EXPECT_LT(gap(e("ij->ji", {a}), run("t", {a})), 0x1p-60);
+  EXPECT_LT(gap(e("ji,jk->ik", {a, c}), run("tmm", {a, c})), 1e-14);
+  EXPECT_LT(gap(e("ij,j->i", {a, v}), times(a, v)), 1e-14);
+  EXPECT_LT(gap(e("i,j->ij", {v, v}), run("tsmmr", {v})), 1e-14);
+  EXPECT_NEAR(std::get<double>(e("ij->", {a})), sum(a), 1e-14);
+  EXPECT_NEAR(std::get<double>(e("ij,ij->", {a, c})), std::get<double>(e("ii->", {run("mmt", {a, c})})), 1e-14);
+  const Value r = random(5, 3);
+  EXPECT_NEAR(std::get<double>(e("ij,jk,ki->", {a, b, r})), std::get<double>(e("ii->", {times(times(a, b), r)})),
+              1e-14);
+  const std::vector<double> x = values(a), y = values(c), d = values(e("ij,ij->ij", {a, c}));
+  for (size_t i = 0; i < 12; ++i) EXPECT_DOUBLE_EQ(d[i], x[i] * y[i]);
+  EXPECT_LT(gap(e("ij,jk,k->i", {a, s, v}), times(a, times(s, v))), 1e-14);
+  EXPECT_EQ(rows(e("ij->j", {a})), 4);
+  EXPECT_EQ(error_of("einsum", {std::string("ij,jk->ik"), a, c}),
+            "einsum expects one size per index, found 4 and 3 for 'j'");
+  EXPECT_EQ(error_of("einsum", {std::string("ij,jk"), a, b}),
+            "einsum expects an equation such as \"ij,jk->ik\", found \"ij,jk\"");
+  EXPECT_EQ(error_of("einsum", {std::string("ij->ik"), a}),
+            "einsum expects each index of the result in an operand, found 'k' in \"ij->ik\"");
+  EXPECT_EQ(error_of("einsum", {std::string("i->i"), a}), "einsum expects a vector for index \"i\", found 3x4");
+  EXPECT_EQ(error_of("einsum", {std::string("ij,jk->ik"), a}),
+            "einsum expects one matrix per operand of \"ij,jk->ik\", found 1");
+}
+
 }  // namespace hopline
