@@ -1,5 +1,6 @@
 // Vector kernels of the generator: each lane of 64 bits holds one word of one Philox block in its low half.
 // No fused multiply-add anywhere: results have the same bits for every width and CPU.
+#pragma GCC optimize("schedule-insns")  // before registers are given out: the vectors in step stay mixed
 #define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_SSE4 | HWY_AVX3_DL)
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "runtime/ops/random_simd.cc"
@@ -26,25 +27,117 @@ constexpr uint64_t kM0 = 0xD2511F53, kM1 = 0xCD9E8D57;
 constexpr uint32_t kW0 = 0x9E3779B9, kW1 = 0xBB67AE85;
 constexpr uint64_t kLow = 0xFFFFFFFF;
 
+// kN vectors that go through the same steps: the products of one fill the waits of the others.
+template <class V, int kN>
+struct Pack {
+  V v[kN];
+};
+template <int kN>
+using Ints = Pack<VU, kN>;
+template <int kN>
+using Reals = Pack<VF, kN>;
+
+HWY_INLINE VU vector_of(uint64_t v) { return hn::Set(U64(), v); }
+HWY_INLINE VF vector_of(double v) { return hn::Set(F64(), v); }
+template <class V, int kN>
+HWY_INLINE V part(const Pack<V, kN>& a, int i) {
+  return a.v[i];
+}
+HWY_INLINE VU part(uint64_t a, int) { return vector_of(a); }
+HWY_INLINE VF part(double a, int) { return vector_of(a); }
+
+#define HOPLINE_EACH(N, statement) _Pragma("GCC unroll 4") for (int i = 0; i < (N); ++i) statement
+// An operator of two packs, or of a pack and a number.
+#define HOPLINE_BINARY(name, Type, Number, expression)                 \
+  template <int kN>                                                    \
+  HWY_INLINE Type<kN> name(const Type<kN>& a, const Type<kN>& b) {     \
+    Type<kN> out;                                                      \
+    HOPLINE_EACH(kN, out.v[i] = hn::expression(a.v[i], b.v[i]));       \
+    return out;                                                        \
+  }                                                                    \
+  template <int kN>                                                    \
+  HWY_INLINE Type<kN> name(const Type<kN>& a, Number b) {              \
+    Type<kN> out;                                                      \
+    HOPLINE_EACH(kN, out.v[i] = hn::expression(a.v[i], vector_of(b))); \
+    return out;                                                        \
+  }
+HOPLINE_BINARY(operator^, Ints, uint64_t, Xor)
+HOPLINE_BINARY(operator&, Ints, uint64_t, And)
+HOPLINE_BINARY(operator|, Ints, uint64_t, Or)
+HOPLINE_BINARY(operator+, Ints, uint64_t, Add)
+HOPLINE_BINARY(operator+, Reals, double, Add)
+HOPLINE_BINARY(operator-, Reals, double, Sub)
+HOPLINE_BINARY(operator*, Reals, double, Mul)
+HOPLINE_BINARY(operator/, Reals, double, Div)
+#undef HOPLINE_BINARY
+
+template <int kBits, int kN>
+HWY_INLINE Ints<kN> shift_right(const Ints<kN>& a) {
+  Ints<kN> out;
+  HOPLINE_EACH(kN, out.v[i] = hn::ShiftRight<kBits>(a.v[i]));
+  return out;
+}
+template <int kBits, int kN>
+HWY_INLINE Ints<kN> shift_left(const Ints<kN>& a) {
+  Ints<kN> out;
+  HOPLINE_EACH(kN, out.v[i] = hn::ShiftLeft<kBits>(a.v[i]));
+  return out;
+}
+template <int kN>
+HWY_INLINE Reals<kN> as_reals(const Ints<kN>& a) {
+  Reals<kN> out;
+  HOPLINE_EACH(kN, out.v[i] = hn::BitCast(F64(), a.v[i]));
+  return out;
+}
+template <int kN>
+HWY_INLINE Ints<kN> as_ints(const Reals<kN>& a) {
+  Ints<kN> out;
+  HOPLINE_EACH(kN, out.v[i] = hn::BitCast(U64(), a.v[i]));
+  return out;
+}
+
+// ---- where the CPU without vectors does not know an operation
+
 // Product of the low halves.
-HWY_INLINE VU multiply(VU a, VU b) {
+HWY_INLINE VU multiply(VU a, uint64_t b) {
 #if HWY_TARGET == HWY_SCALAR
-  return hn::Set(U64(), (hn::GetLane(a) & kLow) * (hn::GetLane(b) & kLow));
+  return vector_of((hn::GetLane(a) & kLow) * b);
 #else
   const hn::Repartition<uint32_t, U64> d32;
-  return hn::MulEven(hn::BitCast(d32, a), hn::BitCast(d32, b));
+  return hn::MulEven(hn::BitCast(d32, a), hn::BitCast(d32, vector_of(b)));
+#endif
+}
+template <int kN>
+HWY_INLINE Ints<kN> multiply(const Ints<kN>& a, uint64_t b) {
+  Ints<kN> out;
+  HOPLINE_EACH(kN, out.v[i] = multiply(a.v[i], b));
+  return out;
+}
+
+// The low halves under the given high half.
+template <int kN>
+HWY_INLINE Ints<kN> under(const Ints<kN>& low, uint64_t high) {
+#if HWY_TARGET == HWY_SCALAR
+  return (low & kLow) | high;
+#else
+  const hn::Repartition<uint32_t, U64> d32;
+  Ints<kN> out;
+  HOPLINE_EACH(
+      kN, out.v[i] = hn::BitCast(U64(), hn::OddEven(hn::BitCast(d32, vector_of(high)), hn::BitCast(d32, low.v[i]))));
+  return out;
 #endif
 }
 
-// Lane l of `even` and of `odd` are cells 2b and 2b+1 of block b; lanes hold their blocks in the order of lane_blocks.
-template <class D, class V>
-HWY_INLINE void store_pairs(D d, V even, V odd, hn::TFromD<D>* out) {
+// Lane by lane: `odd` where the top bit of `parity` is set, else `even`.
+template <int kN>
+HWY_INLINE Reals<kN> select(const Ints<kN>& parity, const Reals<kN>& odd, const Reals<kN>& even) {
+  Reals<kN> out;
 #if HWY_TARGET == HWY_SCALAR
-  out[0] = hn::GetLane(even), out[1] = hn::GetLane(odd);
+  HOPLINE_EACH(kN, out.v[i] = hn::GetLane(parity.v[i]) >> 63 != 0 ? odd.v[i] : even.v[i]);
 #else
-  hn::StoreU(hn::InterleaveLower(even, odd), d, out);
-  hn::StoreU(hn::InterleaveUpper(d, even, odd), d, out + hn::Lanes(d));
+  HOPLINE_EACH(kN, out.v[i] = hn::IfNegativeThenElse(hn::BitCast(F64(), parity.v[i]), odd.v[i], even.v[i]));
 #endif
+  return out;
 }
 
 // Which block, counted from the first, each lane holds: even lanes the first half, odd lanes the second, so that
@@ -57,35 +150,57 @@ HWY_INLINE VU lane_blocks() {
   return hn::Load(d, blocks);
 }
 
-struct Lanes {
-  VU w0, w1, w2, w3;  // the high halves are undefined
+// Lane l of `even` and of `odd` are cells 2b and 2b+1 of block b; lanes hold their blocks in the order of lane_blocks.
+template <class D, class V, int kN>
+HWY_INLINE void store_pairs(D d, const Pack<V, kN>& even, const Pack<V, kN>& odd, hn::TFromD<D>* out) {
+  const size_t lanes = hn::Lanes(d);
+#if HWY_TARGET == HWY_SCALAR
+  HOPLINE_EACH(kN, (out[2 * i] = hn::GetLane(even.v[i]), out[2 * i + 1] = hn::GetLane(odd.v[i])));
+  (void)lanes;
+#else
+#pragma GCC unroll 4
+  for (int i = 0; i < kN; ++i, out += 2 * lanes) {
+    hn::StoreU(hn::InterleaveLower(even.v[i], odd.v[i]), d, out);
+    hn::StoreU(hn::InterleaveUpper(d, even.v[i], odd.v[i]), d, out + lanes);
+  }
+#endif
+}
+
+// ---- Philox4x32-10; each lane of 64 bits holds one word of one block in its low half
+
+template <int kN>
+struct State {
+  Ints<kN> w0, w1, w2, w3;  // the high halves are undefined
 };
 
 struct Keys {
-  HWY_ALIGN uint64_t k0[10], k1[10];
+  uint64_t k0[10], k1[10];
   explicit Keys(uint64_t key) {
     uint32_t a = static_cast<uint32_t>(key), b = static_cast<uint32_t>(key >> 32);
     for (int r = 0; r < 10; ++r, a += kW0, b += kW1) k0[r] = a, k1[r] = b;
   }
 };
 
-HWY_INLINE void round(Lanes& s, VU m0, VU m1, VU k0, VU k1) {
-  const VU p0 = multiply(s.w0, m0), p1 = multiply(s.w2, m1);
-  s.w0 = hn::Xor(hn::ShiftRight<32>(p1), hn::Xor(s.w1, k0));
-  s.w2 = hn::Xor(hn::ShiftRight<32>(p0), hn::Xor(s.w3, k1));
+template <int kN>
+HWY_INLINE void round(State<kN>& s, uint64_t k0, uint64_t k1) {
+  const Ints<kN> p0 = multiply(s.w0, kM0), p1 = multiply(s.w2, kM1);
+  s.w0 = (s.w1 ^ k0) ^ shift_right<32>(p1);
+  s.w2 = (s.w3 ^ k1) ^ shift_right<32>(p0);
   s.w1 = p1, s.w3 = p0;
 }
 
 // Any block in each lane.
 struct AnyBlocks {
   Keys keys;
-  uint32_t draw, stream;
-  HWY_INLINE Lanes operator()(VU blocks) const {
-    const U64 d;
-    const VU m0 = hn::Set(d, kM0), m1 = hn::Set(d, kM1);
-    Lanes s{blocks, hn::ShiftRight<32>(blocks), hn::Set(d, draw), hn::Set(d, stream)};
+  uint64_t draw, stream;
+  template <int kN>
+  HWY_INLINE State<kN> operator()(const Ints<kN>& blocks) const {
+    State<kN> s;
+    s.w0 = blocks, s.w1 = shift_right<32>(blocks);
+    HOPLINE_EACH(kN, s.w2.v[i] = vector_of(draw));
+    HOPLINE_EACH(kN, s.w3.v[i] = vector_of(stream));
 #pragma GCC unroll 10
-    for (int r = 0; r < 10; ++r) round(s, m0, m1, hn::Set(d, keys.k0[r]), hn::Set(d, keys.k1[r]));
+    for (int r = 0; r < 10; ++r) round(s, keys.k0[r], keys.k1[r]);
     return s;
   }
 };
@@ -95,269 +210,227 @@ struct AnyBlocks {
 struct NearBlocks {
   Keys keys;
   uint64_t second_first, second_third, third_third, third_fourth;
-  NearBlocks(uint64_t key, uint32_t draw, uint32_t stream, uint32_t high) : keys(key) {
+  NearBlocks(uint64_t key, uint64_t draw, uint64_t stream, uint64_t high) : keys(key) {
     const uint64_t p1 = kM1 * draw, first = (p1 >> 32) ^ high ^ keys.k0[0], p0 = kM0 * first;
     second_first = (p1 & kLow) ^ keys.k0[1];
     second_third = stream ^ keys.k1[0];
     third_third = (p0 >> 32) ^ keys.k1[1];
     third_fourth = (p0 & kLow) ^ keys.k1[2];
   }
-  HWY_INLINE Lanes first_rounds(VU p0) const {
-    const U64 d;
-    Lanes s;
-    s.w1 = multiply(hn::Xor(hn::ShiftRight<32>(p0), hn::Set(d, second_third)), hn::Set(d, kM1));
-    s.w0 = hn::Xor(hn::ShiftRight<32>(s.w1), hn::Set(d, second_first));
-    s.w2 = hn::Xor(p0, hn::Set(d, third_third));
-    const VU q0 = multiply(s.w0, hn::Set(d, kM0)), q1 = multiply(s.w2, hn::Set(d, kM1));
-    s.w0 = hn::Xor(hn::ShiftRight<32>(q1), hn::Xor(s.w1, hn::Set(d, keys.k0[2])));
-    s.w2 = hn::Xor(hn::ShiftRight<32>(q0), hn::Set(d, third_fourth));
-    s.w1 = q1, s.w3 = q0;
-    return s;
-  }
-  HWY_INLINE Lanes one(VU p0) const {
-    const U64 d;
-    Lanes s = first_rounds(p0);
+  template <int kN>
+  HWY_INLINE State<kN> operator()(const Ints<kN>& product) const {
+    State<kN> s;
+    s.w1 = multiply(shift_right<32>(product) ^ second_third, kM1);
+    s.w0 = shift_right<32>(s.w1) ^ second_first;
+    s.w2 = product ^ third_third;
+    const Ints<kN> p0 = multiply(s.w0, kM0), p1 = multiply(s.w2, kM1);
+    s.w0 = (s.w1 ^ keys.k0[2]) ^ shift_right<32>(p1);
+    s.w2 = shift_right<32>(p0) ^ third_fourth;
+    s.w1 = p1, s.w3 = p0;
 #pragma GCC unroll 10
-    for (int r = 3; r < 10; ++r)
-      round(s, hn::Set(d, kM0), hn::Set(d, kM1), hn::Set(d, keys.k0[r]), hn::Set(d, keys.k1[r]));
+    for (int r = 3; r < 10; ++r) round(s, keys.k0[r], keys.k1[r]);
     return s;
-  }
-  // Two vectors in step: the products of one fill the waits of the other.
-  HWY_INLINE void two(VU p0, VU p1, Lanes& a, Lanes& b) const {
-    const U64 d;
-    const VU m0 = hn::Set(d, kM0), m1 = hn::Set(d, kM1);
-    a = first_rounds(p0), b = first_rounds(p1);
-#pragma GCC unroll 10
-    for (int r = 3; r < 10; ++r) {
-      const VU k0 = hn::Set(d, keys.k0[r]), k1 = hn::Set(d, keys.k1[r]);
-      const VU a0 = multiply(a.w0, m0), b0 = multiply(b.w0, m0);
-      const VU a1 = multiply(a.w2, m1), b1 = multiply(b.w2, m1);
-      a.w0 = hn::Xor(a.w1, k0), b.w0 = hn::Xor(b.w1, k0);
-      a.w2 = hn::Xor(a.w3, k1), b.w2 = hn::Xor(b.w3, k1);
-      a.w0 = hn::Xor(a.w0, hn::ShiftRight<32>(a1)), b.w0 = hn::Xor(b.w0, hn::ShiftRight<32>(b1));
-      a.w2 = hn::Xor(a.w2, hn::ShiftRight<32>(a0)), b.w2 = hn::Xor(b.w2, hn::ShiftRight<32>(b0));
-      a.w1 = a1, b.w1 = b1, a.w3 = a0, b.w3 = b0;
-    }
   }
 };
 
-// Calls store(lanes, out) for `blocks` blocks from `block` on; store writes kPerBlock numbers for each lane.
-template <int kPerBlock, class T, class StoreLanes>
+// Calls store(state, out) for `blocks` blocks from `block` on, kN vectors at a time, at the end one by one; store
+// writes kPerBlock numbers for each lane.
+template <int64_t kPerBlock, int kN, class T, class Store>
 HWY_INLINE void each_block(uint64_t key, uint32_t draw, uint32_t stream, uint64_t block, int64_t blocks, VU order,
-                           T* out, const StoreLanes& store) {
-  const U64 d;
-  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+                           T* out, const Store& store) {
+  const auto lanes = static_cast<int64_t>(hn::Lanes(U64()));
+  const VU step = vector_of(kM0 * static_cast<uint64_t>(lanes));
   while (blocks > 0) {
     const auto run =
         static_cast<int64_t>(std::min<uint64_t>(static_cast<uint64_t>(blocks), (uint64_t{1} << 32) - (block & kLow)));
-    const NearBlocks philox(key, draw, stream, static_cast<uint32_t>(block >> 32));
-    VU product = multiply(hn::Add(hn::Set(d, block & kLow), order), hn::Set(d, kM0));
-    const VU step = hn::Set(d, kM0 * static_cast<uint64_t>(lanes));
+    const NearBlocks philox(key, draw, stream, block >> 32);
+    VU product = multiply(hn::Add(vector_of(block & kLow), order), kM0);
     int64_t b = 0;
-    for (; b + 2 * lanes <= run; b += 2 * lanes) {
-      const VU next = hn::Add(product, step);
-      Lanes first, second;
-      philox.two(product, next, first, second);
-      store(first, out + b * kPerBlock);
-      store(second, out + (b + lanes) * kPerBlock);
-      product = hn::Add(next, step);
+    for (; b + kN * lanes <= run; b += kN * lanes) {
+      Ints<kN> products;
+      HOPLINE_EACH(kN, (products.v[i] = product, product = hn::Add(product, step)));
+      store(philox(products), out + b * kPerBlock);
     }
     for (; b + lanes <= run; b += lanes, product = hn::Add(product, step))
-      store(philox.one(product), out + b * kPerBlock);
+      store(philox(Ints<1>{{product}}), out + b * kPerBlock);
     if (b < run) {
       HWY_ALIGN T rest[hn::MaxLanes(U64()) * kPerBlock];
-      store(philox.one(product), rest);
+      store(philox(Ints<1>{{product}}), rest);
       std::memcpy(out + b * kPerBlock, rest, static_cast<size_t>((run - b) * kPerBlock) * sizeof(T));
     }
     block += static_cast<uint64_t>(run), blocks -= run, out += run * kPerBlock;
   }
 }
 
-// The low halves under the given high halves.
-HWY_INLINE VU under(VU low, VU high) {
-#if HWY_TARGET == HWY_SCALAR
-  return hn::Set(U64(), (hn::GetLane(low) & kLow) | (hn::GetLane(high) & ~kLow));
-#else
-  const hn::Repartition<uint32_t, U64> d32;
-  return hn::BitCast(U64(), hn::OddEven(hn::BitCast(d32, high), hn::BitCast(d32, low)));
-#endif
+// Single cells: cell(state of their blocks, parity of the cells in the top bit) gives one number per lane.
+template <class Cell>
+HWY_INLINE void each_cell(uint64_t key, uint32_t draw, uint32_t stream, const int64_t* cells, int64_t n, double* out,
+                          const Cell& cell) {
+  constexpr int kN = 2;
+  const U64 du;
+  const F64 d;
+  constexpr size_t kMost = hn::MaxLanes(U64());
+  const auto lanes = hn::Lanes(du);
+  const auto step = static_cast<int64_t>(kN * lanes);
+  const AnyBlocks philox{Keys(key), draw, stream};
+  for (int64_t i = 0; i < n; i += step) {
+    HWY_ALIGN uint64_t at[kN * kMost] = {};
+    HWY_ALIGN double numbers[kN * kMost];
+    const auto some = static_cast<size_t>(std::min(step, n - i));
+    std::memcpy(at, cells + i, some * sizeof(uint64_t));
+    const Ints<kN> e{{hn::Load(du, at), hn::Load(du, at + lanes)}};
+    const Reals<kN> found = cell(philox(shift_right<1>(e)), shift_left<63>(e));
+    hn::Store(found.v[0], d, numbers);
+    hn::Store(found.v[1], d, numbers + lanes);
+    std::memcpy(out + i, numbers, some * sizeof(double));
+  }
 }
 
+// ---- uniform
+
 // to_unit() of two words, exactly: the words become the low digits of 2^20 and of 2^-12.
-HWY_INLINE VF unit(VU high, VU low) {
-  const U64 du;
-  const F64 df;
-  const VU upper = under(high, hn::Set(du, 0x4130000000000000));
-  const VU lower = hn::Or(hn::And(low, hn::Set(du, 0xFFFFF800)), hn::Set(du, 0x3F30000000000000));
-  return hn::Add(hn::Sub(hn::BitCast(df, upper), hn::Set(df, 0x1p20 + 0x1p-12)), hn::BitCast(df, lower));
+template <int kN>
+HWY_INLINE Reals<kN> unit(const Ints<kN>& high, const Ints<kN>& low) {
+  const Reals<kN> upper = as_reals(under(high, 0x4130000000000000));
+  const Reals<kN> lower = as_reals((low & 0xFFFFF800) | 0x3F30000000000000);
+  return (upper - (0x1p20 + 0x1p-12)) + lower;
 }
 
 void uniform_f64(uint64_t key, uint32_t draw, uint64_t block, int64_t blocks, double low, double range, double* out) {
   const F64 d;
   if (low == 0 && range == 1)
-    return each_block<2>(key, draw, 0, block, blocks, lane_blocks(), out, [&](const Lanes& s, double* to) HWY_ATTR {
+    return each_block<2, 3>(key, draw, 0, block, blocks, lane_blocks(), out, [=](const auto& s, double* to) HWY_ATTR {
       store_pairs(d, unit(s.w0, s.w1), unit(s.w2, s.w3), to);
     });
-  const VF vlow = hn::Set(d, low), vrange = hn::Set(d, range);
-  each_block<2>(key, draw, 0, block, blocks, lane_blocks(), out, [&](const Lanes& s, double* to) HWY_ATTR {
-    const VF even = hn::Add(hn::Mul(unit(s.w0, s.w1), vrange), vlow);
-    const VF odd = hn::Add(hn::Mul(unit(s.w2, s.w3), vrange), vlow);
-    store_pairs(d, even, odd, to);
+  each_block<2, 2>(key, draw, 0, block, blocks, lane_blocks(), out, [=](const auto& s, double* to) HWY_ATTR {
+    store_pairs(d, unit(s.w0, s.w1) * range + low, unit(s.w2, s.w3) * range + low, to);
   });
 }
 
+// Even and odd cells of a block stand next to each other, so blocks are taken in order.
 void uniform_f32(uint64_t key, uint32_t draw, uint64_t block, int64_t blocks, float low, float range, float* out) {
-  const U64 du;
-  const VU order = hn::Iota(du, 0);
+  const VU order = hn::Iota(U64(), 0);
 #if HWY_TARGET == HWY_SCALAR
-  each_block<2>(key, draw, 0, block, blocks, order, out, [=](const Lanes& s, float* to) {
-    to[0] = static_cast<float>((hn::GetLane(s.w0) & kLow) >> 8) * 0x1p-24F * range + low;
-    to[1] = static_cast<float>((hn::GetLane(s.w2) & kLow) >> 8) * 0x1p-24F * range + low;
+  each_block<2, 1>(key, draw, 0, block, blocks, order, out, [=](const auto& s, float* to) {
+    to[0] = static_cast<float>((hn::GetLane(s.w0.v[0]) & kLow) >> 8) * 0x1p-24F * range + low;
+    to[1] = static_cast<float>((hn::GetLane(s.w2.v[0]) & kLow) >> 8) * 0x1p-24F * range + low;
   });
 #else
   const hn::Repartition<float, U64> d;
   const hn::RebindToSigned<decltype(d)> di;
+  const hn::RebindToUnsigned<decltype(d)> du;
   const auto vlow = hn::Set(d, low), vrange = hn::Set(d, range), scale = hn::Set(d, 0x1p-24F);
-  const VU mask = hn::Set(du, kLow);
-  each_block<2>(key, draw, 0, block, blocks, order, out, [&](const Lanes& s, float* to) HWY_ATTR {
-    const VU pair = hn::Or(hn::And(s.w0, mask), hn::ShiftLeft<32>(s.w2));
-    const auto top = hn::BitCast(di, hn::ShiftRight<8>(hn::BitCast(hn::RebindToUnsigned<decltype(d)>(), pair)));
-    hn::StoreU(hn::Add(hn::Mul(hn::Mul(hn::ConvertTo(d, top), scale), vrange), vlow), d, to);
+  const auto lanes = hn::Lanes(d);
+  each_block<2, 3>(key, draw, 0, block, blocks, order, out, [=](const auto& s, float* to) HWY_ATTR {
+    const auto pairs = (s.w0 & kLow) | shift_left<32>(s.w2);
+    for (const VU& pair : pairs.v) {
+      const auto top = hn::BitCast(di, hn::ShiftRight<8>(hn::BitCast(du, pair)));
+      hn::StoreU(hn::Add(hn::Mul(hn::Mul(hn::ConvertTo(d, top), scale), vrange), vlow), d, to);
+      to += lanes;
+    }
   });
 #endif
-}
-
-HWY_INLINE VF c(double v) { return hn::Set(F64(), v); }
-HWY_INLINE VF step(VF sum, VF w, double v) { return hn::Add(hn::Mul(sum, w), c(v)); }
-
-// Natural logarithm of x in [2^-53, 1]; error below 1 ulp.
-HWY_INLINE VF log_unit(VF x) {
-  const U64 du;
-  const F64 d;
-  const VU bits = hn::Add(hn::BitCast(du, x), hn::Set(du, 0x3FF0000000000000 - 0x3FE6A09E00000000));
-  // The exponent as a double: the low digits of 2^52, then the bias goes.
-  const VF k =
-      hn::Sub(hn::BitCast(d, hn::Or(hn::ShiftRight<52>(bits), hn::Set(du, 0x4330000000000000))), c(0x1p52 + 1023));
-  const VU mantissa = hn::Add(hn::And(bits, hn::Set(du, 0x000FFFFFFFFFFFFF)), hn::Set(du, 0x3FE6A09E00000000));
-  const VF f = hn::Sub(hn::BitCast(d, mantissa), c(1));
-  const VF half_square = hn::Mul(hn::Mul(c(0.5), f), f);
-  const VF s = hn::Div(f, hn::Add(c(2), f)), z = hn::Mul(s, s), w = hn::Mul(z, z);
-  const VF t1 =
-      hn::Mul(w, step(step(c(1.531383769920937332e-01), w, 2.222219843214978396e-01), w, 3.999999999940941908e-01));
-  const VF t2 =
-      hn::Mul(z, step(step(step(c(1.479819860511658591e-01), w, 1.818357216161805012e-01), w, 2.857142874366239149e-01),
-                      w, 6.666666666666735130e-01));
-  const VF r = hn::Mul(s, hn::Add(half_square, hn::Add(t2, t1)));
-  const VF tail = hn::Add(r, hn::Mul(k, c(1.90821492927058770002e-10)));
-  return hn::Add(hn::Add(hn::Sub(tail, half_square), f), hn::Mul(k, c(6.93147180369123816490e-01)));
-}
-
-// Lane by lane: `odd` where the integer is odd, else `even`.
-HWY_INLINE VF by_parity(VU integer, VF odd, VF even) {
-#if HWY_TARGET == HWY_SCALAR
-  return (hn::GetLane(integer) & 1) != 0 ? odd : even;
-#else
-  return hn::IfNegativeThenElse(hn::BitCast(F64(), hn::ShiftLeft<63>(integer)), odd, even);
-#endif
-}
-
-struct Angle {
-  VF sine, cosine;  // of the angle's rest in [-pi/4, pi/4]
-  VU quadrant;      // the two low bits count
-};
-
-// sin and cos of 2 pi u, as the quadrant and the functions of the rest.
-HWY_INLINE Angle turn(VF u) {
-  const U64 du;
-  const VF t = hn::Mul(u, c(4)), magic = c(0x1.8p52), shifted = hn::Add(t, magic);
-  const VF x = hn::Mul(hn::Sub(t, hn::Sub(shifted, magic)), c(1.57079632679489661923));
-  const VF z = hn::Mul(x, x), w = hn::Mul(z, z);
-  const VF s2 = hn::Add(c(8.33333333332248946124e-03),
-                        hn::Mul(z, hn::Add(c(-1.98412698298579493134e-04), hn::Mul(z, c(2.75573137070700676789e-06)))));
-  const VF s5 = hn::Add(c(-2.50507602534068634195e-08), hn::Mul(z, c(1.58969099521155010221e-10)));
-  const VF rs = hn::Add(s2, hn::Mul(hn::Mul(z, w), s5));
-  const VF sine = hn::Add(x, hn::Mul(hn::Mul(z, x), hn::Add(c(-1.66666666666666324348e-01), hn::Mul(z, rs))));
-  const VF c1 = hn::Mul(
-      z, hn::Add(c(4.16666666666666019037e-02),
-                 hn::Mul(z, hn::Add(c(-1.38888888888741095749e-03), hn::Mul(z, c(2.48015872894767294178e-05))))));
-  const VF c4 = hn::Add(c(-2.75573143513906633035e-07),
-                        hn::Mul(z, hn::Add(c(2.08757232129817482790e-09), hn::Mul(z, c(-1.13596475577881948265e-11)))));
-  const VF rc = hn::Add(c1, hn::Mul(hn::Mul(w, w), c4));
-  const VF half = hn::Mul(c(0.5), z), whole = hn::Sub(c(1), half);
-  const VF cosine = hn::Add(whole, hn::Add(hn::Sub(hn::Sub(c(1), whole), half), hn::Mul(z, rc)));
-  return {sine, cosine, hn::BitCast(du, shifted)};
-}
-
-// sin(2 pi u); with a quadrant added, cos(2 pi u).
-HWY_INLINE VF sine_of(const Angle& a, VU quadrant) {
-  const VU sign = hn::And(hn::ShiftLeft<62>(quadrant), hn::Set(U64(), uint64_t{1} << 63));
-  return hn::Xor(by_parity(quadrant, a.cosine, a.sine), hn::BitCast(F64(), sign));
-}
-
-// Box and Muller: the radius of a block's pair of normal numbers, from its first number.
-HWY_INLINE VF radius(const Lanes& s) {
-  const F64 d;
-  const VF u = hn::Add(unit(s.w0, s.w1), hn::Set(d, 0x1p-53));
-  return hn::Sqrt(hn::Mul(hn::Set(d, -2), log_unit(u)));
-}
-
-void normal_f64(uint64_t key, uint32_t draw, uint64_t block, int64_t blocks, double* out) {
-  const U64 du;
-  const F64 d;
-  each_block<2>(key, draw, 2, block, blocks, lane_blocks(), out, [&](const Lanes& s, double* to) HWY_ATTR {
-    const VF r = radius(s);
-    const Angle a = turn(unit(s.w2, s.w3));
-    const VF even = hn::Mul(r, sine_of(a, hn::Add(a.quadrant, hn::Set(du, 1))));
-    store_pairs(d, even, hn::Mul(r, sine_of(a, a.quadrant)), to);
-  });
-}
-
-void words_u32(uint64_t key, uint32_t draw, uint32_t stream, uint64_t block, int64_t blocks, uint32_t* out) {
-  const U64 d;
-  each_block<4>(key, draw, stream, block, blocks, lane_blocks(), out, [&](const Lanes& s, uint32_t* to) HWY_ATTR {
-    const VU mask = hn::Set(d, kLow);
-    const VU front = hn::Or(hn::And(s.w0, mask), hn::ShiftLeft<32>(s.w1));
-    const VU back = hn::Or(hn::And(s.w2, mask), hn::ShiftLeft<32>(s.w3));
-    HWY_ALIGN uint64_t pairs[2 * hn::MaxLanes(U64())];
-    store_pairs(d, front, back, pairs);
-    std::memcpy(to, pairs, 2 * hn::Lanes(d) * sizeof(uint64_t));
-  });
-}
-
-// Calls cell(lanes of the blocks, vector of odd or even) and stores one number per cell.
-template <class Cell>
-HWY_INLINE void each_cell(uint64_t key, uint32_t draw, uint32_t stream, const int64_t* cells, int64_t n, double* out,
-                          const Cell& cell) {
-  const U64 du;
-  const F64 d;
-  const auto lanes = static_cast<int64_t>(hn::Lanes(du));
-  const AnyBlocks philox{Keys(key), draw, stream};
-  for (int64_t i = 0; i < n; i += lanes) {
-    HWY_ALIGN uint64_t at[hn::MaxLanes(U64())] = {};
-    const int64_t some = std::min(lanes, n - i);
-    std::memcpy(at, cells + i, static_cast<size_t>(some) * sizeof(uint64_t));
-    const VU e = hn::Load(du, at);
-    HWY_ALIGN double cell_values[hn::MaxLanes(U64())];
-    hn::Store(cell(philox(hn::ShiftRight<1>(e)), e), d, cell_values);
-    std::memcpy(out + i, cell_values, static_cast<size_t>(some) * sizeof(double));
-  }
 }
 
 void uniform_at_f64(uint64_t key, uint32_t draw, const int64_t* cells, int64_t n, double* out) {
-  each_cell(key, draw, 0, cells, n, out,
-            [](const Lanes& s, VU e) HWY_ATTR { return by_parity(e, unit(s.w2, s.w3), unit(s.w0, s.w1)); });
-}
-
-void normal_at_f64(uint64_t key, uint32_t draw, const int64_t* cells, int64_t n, double* out) {
-  each_cell(key, draw, 2, cells, n, out, [](const Lanes& s, VU e) HWY_ATTR {
-    const U64 du;
-    const Angle a = turn(unit(s.w2, s.w3));
-    const VU one = hn::Set(du, 1);
-    return hn::Mul(radius(s), sine_of(a, hn::Add(a.quadrant, hn::Xor(hn::And(e, one), one))));
+  each_cell(key, draw, 0, cells, n, out, [](const auto& s, const auto& parity) HWY_ATTR {
+    return select(parity, unit(s.w2, s.w3), unit(s.w0, s.w1));
   });
 }
 
-// What select() writes for a kept cell.
+// ---- normal, by the method of Box and Muller
+
+// -2 log(u) for u in [2^-53, 1]: with u = m 2^k, m in [sqrt(1/2), sqrt(2)), it is -2 k log(2) - 4 atanh((m - 1) / (m +
+// 1)).
+template <int kN>
+HWY_INLINE Reals<kN> minus_two_log(const Reals<kN>& u) {
+  constexpr uint64_t kRoot = 0x3FE6A09E00000000;  // just below sqrt(1/2)
+  const Ints<kN> bits = as_ints(u) + (0x3FF0000000000000 - kRoot);
+  // The exponent as a double: the low digits of 2^52, then the bias goes.
+  const Reals<kN> k = as_reals(shift_right<52>(bits) | 0x4330000000000000) - (0x1p52 + 1023);
+  const Reals<kN> f = as_reals((bits & 0x000FFFFFFFFFFFFF) + kRoot) - 1.0;
+  const Reals<kN> s = f / (f + 2.0), z = s * s;
+  Reals<kN> sum = z * -0.2923289937008681 + -0.30663443201112084;
+  sum = sum * z + -0.36365778250523445;
+  sum = sum * z + -0.4444442226959016;
+  sum = sum * z + -0.5714285725195097;
+  sum = sum * z + -0.7999999999979901;
+  sum = sum * z + -1.333333333333334;
+  sum = (sum * z + -4.0) * s;
+  return (k * -3.81642985854117540004e-10 + sum) + k * -1.38629436073824763298e+00;
+}
+
+// cos and sin of 2 pi u. The rest x of the angle, in quarter turns, lies in [-1/2, 1/2].
+template <int kN>
+struct Turn {
+  Reals<kN> cosine, sine;  // of the rest
+  Ints<kN> odd, half;      // top bit: an odd quarter, the second half of the circle
+};
+template <int kN>
+HWY_INLINE Turn<kN> turn(const Reals<kN>& u) {
+  constexpr double kMagic = 0x1.8p52;  // leaves the whole part in the low bits
+  const Reals<kN> quarters = u * 4.0, shifted = quarters + kMagic;
+  const Reals<kN> x = quarters - (shifted - kMagic), z = x * x;
+  Reals<kN> sine = z * 5.633933781537854e-08 + -3.59864335298231e-06;
+  Reals<kN> cosine = z * -6.329396344967424e-09 + 4.710678405505227e-07;
+  sine = sine * z + 0.0001604411507421909, cosine = cosine * z + -2.5202039028029178e-05;
+  sine = sine * z + -0.004681754132340976, cosine = cosine * z + 0.0009192602745468447;
+  sine = sine * z + 0.07969262624604301, cosine = cosine * z + -0.020863480763340773;
+  sine = sine * z + -0.6459640975062443, cosine = cosine * z + 0.2536695079010478;
+  sine = sine * z + 1.5707963267948966, cosine = cosine * z + -1.2337005501361697;
+  const Ints<kN> quadrant = as_ints(shifted);
+  return {cosine * z + 1.0, sine * x, shift_left<63>(quadrant), shift_left<62>(quadrant)};
+}
+
+constexpr uint64_t kSign = uint64_t{1} << 63;
+
+template <int kN>
+HWY_INLINE Reals<kN> negate(const Reals<kN>& a, const Ints<kN>& sign) {
+  return as_reals(as_ints(a) ^ (sign & kSign));
+}
+template <int kN>
+HWY_INLINE Reals<kN> cosine(const Turn<kN>& t) {
+  return negate(select(t.odd, t.sine, t.cosine), t.half ^ t.odd);
+}
+template <int kN>
+HWY_INLINE Reals<kN> sine(const Turn<kN>& t) {
+  return negate(select(t.odd, t.cosine, t.sine), t.half);
+}
+
+template <int kN>
+HWY_INLINE Reals<kN> radius(const State<kN>& s) {
+  Reals<kN> out = minus_two_log(unit(s.w0, s.w1) + 0x1p-53);
+  HOPLINE_EACH(kN, out.v[i] = hn::Sqrt(out.v[i]));
+  return out;
+}
+
+void normal_f64(uint64_t key, uint32_t draw, uint64_t block, int64_t blocks, double* out) {
+  each_block<2, 2>(key, draw, 2, block, blocks, lane_blocks(), out, [](const auto& s, double* to) HWY_ATTR {
+    const auto r = radius(s);
+    const auto t = turn(unit(s.w2, s.w3));
+    store_pairs(F64(), r * cosine(t), r * sine(t), to);
+  });
+}
+
+void normal_at_f64(uint64_t key, uint32_t draw, const int64_t* cells, int64_t n, double* out) {
+  each_cell(key, draw, 2, cells, n, out, [](const auto& s, const auto& parity) HWY_ATTR {
+    const auto t = turn(unit(s.w2, s.w3));
+    return radius(s) * select(parity, sine(t), cosine(t));
+  });
+}
+
+// ---- words and masks
+
+void words_u32(uint64_t key, uint32_t draw, uint32_t stream, uint64_t block, int64_t blocks, uint32_t* out) {
+  each_block<4, 3>(key, draw, stream, block, blocks, lane_blocks(), out, [](const auto& s, uint32_t* to) HWY_ATTR {
+    const auto front = (s.w0 & kLow) | shift_left<32>(s.w1), back = (s.w2 & kLow) | shift_left<32>(s.w3);
+    HWY_ALIGN uint64_t pairs[6 * hn::MaxLanes(U64())];
+    store_pairs(U64(), front, back, pairs);
+    std::memcpy(to, pairs, 2 * std::size(front.v) * hn::Lanes(U64()) * sizeof(uint64_t));
+  });
+}
+
+// What choose() writes for a kept cell.
 template <class T>
 struct Same {
   const T* cells;
@@ -377,9 +450,9 @@ struct Fixed {
   }
 };
 
-// The vector part of select(); returns where it stopped. Words and threshold are below 2^33: compared as signed.
+// The vector part of choose(); returns where it stopped. Words and threshold are below 2^33: compared as signed.
 template <class Kept>
-HWY_INLINE int64_t select_lanes(const uint32_t* words, uint64_t threshold, int64_t n, const Kept& kept, double* out) {
+HWY_INLINE int64_t choose_lanes(const uint32_t* words, uint64_t threshold, int64_t n, const Kept& kept, double* out) {
   int64_t i = 0;
 #if HWY_TARGET != HWY_SCALAR
   const F64 d;
@@ -394,7 +467,7 @@ HWY_INLINE int64_t select_lanes(const uint32_t* words, uint64_t threshold, int64
   return i;
 }
 template <class Kept>
-HWY_INLINE int64_t select_lanes(const uint32_t* words, uint64_t threshold, int64_t n, const Kept& kept, float* out) {
+HWY_INLINE int64_t choose_lanes(const uint32_t* words, uint64_t threshold, int64_t n, const Kept& kept, float* out) {
   int64_t i = 0;
 #if HWY_TARGET != HWY_SCALAR
   const hn::Repartition<float, U64> d;
@@ -412,22 +485,22 @@ HWY_INLINE int64_t select_lanes(const uint32_t* words, uint64_t threshold, int64
 }
 
 template <class Kept, class T>
-HWY_INLINE void select(const uint32_t* words, uint64_t threshold, int64_t n, const Kept& kept, T* out) {
-  for (int64_t i = select_lanes(words, threshold, n, kept, out); i < n; ++i)
+HWY_INLINE void choose(const uint32_t* words, uint64_t threshold, int64_t n, const Kept& kept, T* out) {
+  for (int64_t i = choose_lanes(words, threshold, n, kept, out); i < n; ++i)
     out[i] = words[i] < threshold ? kept.one(i) : T{0};
 }
 
 void keep_f64(const uint32_t* words, uint64_t threshold, int64_t n, double* out) {
-  select(words, threshold, n, Same<double>{out}, out);
+  choose(words, threshold, n, Same<double>{out}, out);
 }
 void keep_f32(const uint32_t* words, uint64_t threshold, int64_t n, float* out) {
-  select(words, threshold, n, Same<float>{out}, out);
+  choose(words, threshold, n, Same<float>{out}, out);
 }
 void choose_f64(const uint32_t* words, uint64_t threshold, int64_t n, double value, double* out) {
-  select(words, threshold, n, Fixed<double>{value}, out);
+  choose(words, threshold, n, Fixed<double>{value}, out);
 }
 void choose_f32(const uint32_t* words, uint64_t threshold, int64_t n, float value, float* out) {
-  select(words, threshold, n, Fixed<float>{value}, out);
+  choose(words, threshold, n, Fixed<float>{value}, out);
 }
 
 int64_t count_u32(const uint32_t* words, uint64_t threshold, int64_t n) {
