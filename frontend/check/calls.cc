@@ -42,9 +42,10 @@ bool is_statement_name(const std::string& name) {
 }  // namespace
 
 void CallResolver::expression(Expr* root, Use use, size_t targets) {
-  std::vector<Expr*> nodes;
-  post_order(root, nodes);
-  for (Expr* e : nodes) node(*e, e == root ? use : Use::value, targets);
+  const size_t first = nodes_.size();
+  post_order(root, nodes_);
+  for (size_t i = first; i < nodes_.size(); ++i) node(*nodes_[i], nodes_[i] == root ? use : Use::value, targets);
+  nodes_.resize(first);
 }
 
 void CallResolver::node(Expr& e, Use use, size_t targets) {
@@ -271,24 +272,26 @@ void CallResolver::call_eval(Expr& e, CallExpr& call, size_t targets) {
 }
 
 void CallResolver::undefined(const Expr& e, const CallExpr& call) {
+  check_.error(e.span, "undefined function '{}'{}", qualified(call), check_.wants_hint() ? hint_for(call) : "");
+}
+
+std::string CallResolver::hint_for(const CallExpr& call) const {
+  if (call.scope.empty() && check_.find_slot(call.name) >= 0)
+    return fmt::format("; '{0}' is a variable: {0}[...] takes a part of it", call.name);
   Nearest nearest(call.name);
   const FileScope* file = file_;
   if (!call.scope.empty())
     if (const auto alias = file_->aliases.find(call.scope); alias != file_->aliases.end()) file = alias->second;
   for (const FunctionInfo* f : file->in_order) nearest.offer(f->function->name);
-  if (call.scope.empty()) {
-    for (const OpFamily& family : op_families())
-      for (const Op& row : family) {
-        if (row.hidden) continue;
-        nearest.offer(row.name);
-        for (std::string_view alias : row.aliases) nearest.offer(alias);
-      }
-    for (const std::string& builtin : check_.checker.builtin_names()) nearest.offer(builtin);
-  }
-  std::string hint = nearest.hint();
-  if (hint.empty() && call.scope.empty() && check_.find_slot(call.name) >= 0)
-    hint = fmt::format("; '{0}' is a variable: {0}[...] takes a part of it", call.name);
-  check_.error(e.span, "undefined function '{}'{}", qualified(call), hint);
+  if (!call.scope.empty()) return nearest.hint();
+  for (const OpFamily& family : op_families())
+    for (const Op& row : family) {
+      if (row.hidden) continue;
+      nearest.offer(row.name);
+      for (std::string_view alias : row.aliases) nearest.offer(alias);
+    }
+  for (const std::string& builtin : check_.checker.builtin_names()) nearest.offer(builtin);
+  return nearest.hint();
 }
 
 }  // namespace hopline

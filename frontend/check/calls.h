@@ -36,6 +36,7 @@ class CallResolver {
   void call_exists(Expr& e, CallExpr& call);
   void call_eval(Expr& e, CallExpr& call, size_t targets);
   void undefined(const Expr& e, const CallExpr& call);
+  std::string hint_for(const CallExpr& call) const;
   bool fill_defaults(Expr& e, CallExpr& call, const Function& function, FileScope* file);
   Expr* clone(const Expr* e);
 
@@ -43,6 +44,7 @@ class CallResolver {
   FileScope* file_;  // whose functions a call means: the caller's, or that of a default value
   const Defaults* defaults_ = nullptr;
   int default_depth_ = 0;
+  std::vector<Expr*> nodes_;  // of the expressions at work: those of default values lie behind the outer ones
 };
 
 }  // namespace hopline

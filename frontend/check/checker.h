@@ -132,6 +132,7 @@ struct FunctionCheck {
   void error(const Span& span, fmt::format_string<Args...> text, Args&&... args) {
     info.errors.push_back({span, fmt::format(text, std::forward<Args>(args)...)});
   }
+  bool wants_hint() const { return info.errors.size() < kMostErrors; }  // later ones are not shown
   void warn(const Span& span, std::string message) {
     checker.program().warnings.push_back({span, std::move(message), true});
   }

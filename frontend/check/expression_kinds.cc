@@ -20,10 +20,10 @@ Kinds KindFlow::value(Expr* root) {
     results_.assign(1, kinds(kind_of(*literal)));
     return results_[0];
   }
-  const size_t first = values_.size();
-  std::vector<Expr*> nodes;
-  post_order(root, nodes);
-  for (Expr* e : nodes) {
+  const size_t first = values_.size(), first_node = nodes_.size();
+  post_order(root, nodes_);
+  for (size_t i = first_node; i < nodes_.size(); ++i) {
+    Expr* const e = nodes_[i];
     size_t children = 0;
     const auto* c = std::get_if<CallExpr>(&e->node);
     if (c == nullptr || !is_exists(*c)) for_each_child(*e, [&children](Expr*&) { ++children; });
@@ -39,6 +39,7 @@ Kinds KindFlow::value(Expr* root) {
   }
   const Kinds out = values_.back().kinds;
   values_.resize(first);
+  nodes_.resize(first_node);
   return out;
 }
 
@@ -80,6 +81,7 @@ std::string KindFlow::why_undefined(const Name& name, const Span& span) const {
   const auto later = check_.first_writes.find(name.slot);
   if (later != check_.first_writes.end() && later->second.file == span.file && later->second.begin > span.begin)
     return fmt::format("; it gets a value later, in line {}", program.files->position(later->second).line);
+  if (!check_.wants_hint()) return {};
   Nearest nearest(name.name);
   const std::vector<std::string>& slots = check_.info.function->slots;
   for (size_t s = 0; s < slots.size(); ++s)

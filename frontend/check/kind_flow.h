@@ -71,6 +71,7 @@ class KindFlow {
   FunctionCheck& check_;
   FlowState state_;
   OperatorKinds operators_;
+  std::vector<Expr*> nodes_;     // of the expressions at work
   std::vector<Operand> values_;  // of the expression at work
   std::vector<Kinds> results_;   // of the node evaluated last
   std::vector<bool> undefined_reported_;

@@ -55,7 +55,8 @@ void LastUses::reads(Expr* root, Slots& out) {
   if (root == nullptr) return;
   if (const auto* n = std::get_if<Name>(&root->node)) return out.push_back(n->slot);
   if (std::holds_alternative<Literal>(root->node)) return;
-  std::vector<Expr*> nodes;
+  thread_local std::vector<Expr*> nodes;
+  nodes.clear();
   post_order(root, nodes);
   for (const Expr* e : nodes) {
     if (const auto* n = std::get_if<Name>(&e->node)) out.push_back(n->slot);

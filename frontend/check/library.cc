@@ -105,13 +105,14 @@ std::optional<ScriptText> library_script(const std::string& path) {
   if (const char* folder = library_folder()) {
     for (const std::string& spelling : spellings(has_prefix(name) ? name.substr(kPrefix.size()) : name)) {
       const std::string file = join_paths(folder, spelling);
-      if (auto text = read_text(file)) return ScriptText{canonical_path(file), std::move(*text), true};
+      if (auto text = read_text(file)) return ScriptText{canonical_path(file), file, std::move(*text), true};
     }
     return std::nullopt;
   }
   const auto text = embedded_script(name);
   if (!text) return std::nullopt;
-  return ScriptText{has_prefix(name) ? name : std::string(kPrefix) + name, std::string(*text), true};
+  const std::string full = has_prefix(name) ? name : std::string(kPrefix) + name;
+  return ScriptText{full, full, std::string(*text), true};
 }
 
 std::optional<ScriptText> library_script_beside(const std::string& path, const std::string& from) {
@@ -146,7 +147,7 @@ std::optional<ScriptText> script_file(const std::string& path, const std::string
   for (const std::string& base : bases)
     for (const std::string& spelling : spellings(path)) {
       const std::string file = join_paths(base, spelling);
-      if (auto text = read_text(file)) return ScriptText{canonical_path(file), std::move(*text), false};
+      if (auto text = read_text(file)) return ScriptText{canonical_path(file), file, std::move(*text), false};
     }
   return std::nullopt;
 }

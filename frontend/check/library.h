@@ -19,6 +19,7 @@ std::optional<std::string_view> embedded_script(std::string_view name);
 
 struct ScriptText {
   std::string canonical;  // absolute path, or the library's "scripts/..."
+  std::string shown;      // in messages: as the script wrote it
   std::string text;
   bool library = false;
 };

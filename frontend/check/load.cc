@@ -163,11 +163,11 @@ FileScope* Checker::sourced_file(FileScope& scope, const Span& span, const std::
     if (auto loaded = options_.load(join_paths(directory, path), scope.path))
       return add_file(loaded->second, std::move(loaded->first), false, loaded->second);
   } else if (auto file = script_file(path, directory, from)) {
-    return add_file(file->canonical, std::move(file->text), scope.library, join_paths(directory, path));
+    return add_file(file->canonical, std::move(file->text), scope.library, file->shown);
   }
   auto script = library_script_beside(path, from);
   if (!script) script = library_script(path);
-  if (script) return add_file(script->canonical, std::move(script->text), true, script->canonical);
+  if (script) return add_file(script->canonical, std::move(script->text), true, script->shown);
   infos_.front().errors.push_back(
       {span,
        fmt::format(
@@ -182,7 +182,7 @@ const Variants& Checker::builtin(const std::string& name) {
   Variants& variants = builtins_[name];
   const auto script = library_script("scripts/builtin/" + name + ".dml");
   if (!script) return variants;
-  FileScope* scope = add_file(script->canonical, script->text, true, script->canonical);
+  FileScope* scope = add_file(script->canonical, script->text, true, script->shown);
   while (!undeclared_.empty()) {
     auto [next, statements] = std::move(undeclared_.back());
     undeclared_.pop_back();

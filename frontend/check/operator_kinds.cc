@@ -41,8 +41,7 @@ bool is_infix(const Op& row) {
 }
 
 // A read's kind stands in its .mtd file, which may not exist yet.
-std::optional<Kinds> kinds_of_read(const Op& row, std::span<const Literal* const> literals) {
-  if (row.name != "read") return std::nullopt;
+Kinds kinds_of_read(const Op& row, std::span<const Literal* const> literals) {
   for (size_t i = 0; i < literals.size(); ++i) {
     if (row.params.list[i].name != "data_type" || literals[i] == nullptr) continue;
     const auto* text = std::get_if<std::string>(&literals[i]->value);
@@ -122,10 +121,8 @@ std::optional<std::string> OperatorKinds::infer(const Op& row, const Span& span,
   out.assign(std::max<size_t>(row.outputs, 1), 0);
   if (auto problem = narrow(row, in)) return problem;
   const auto any = [&out] { out.assign(out.size(), kAny); };
-  if (const auto read = kinds_of_read(row, literals_)) {
-    out[0] = *read;
-    return std::nullopt;
-  }
+  const bool reads_file = row.name == "read";
+  if (reads_file) literals_[0] = nullptr;
   size_t choices = 1;
   choice_.resize(in.size());
   for (size_t i = 0; i < in.size() && choices <= kMostChoices; ++i) {
@@ -150,8 +147,9 @@ std::optional<std::string> OperatorKinds::infer(const Op& row, const Span& span,
       choice_[i] = more ? next : first_kind(accepted_[i]);
     }
   }
-  if (works) return std::nullopt;
-  return first_problem;
+  if (!works) return first_problem;
+  if (reads_file) out[0] = kinds_of_read(row, literals_);
+  return std::nullopt;
 }
 
 }  // namespace hopline

@@ -32,13 +32,14 @@ void for_each_child(Expr& e, F&& f) {
 // exists() is no operand.
 inline void post_order(Expr* root, std::vector<Expr*>& out) {
   const size_t first = out.size();
-  std::vector<Expr*> stack{root};
+  thread_local std::vector<Expr*> stack;
+  stack.assign(1, root);
   while (!stack.empty()) {
     Expr* e = stack.back();
     stack.pop_back();
     out.push_back(e);
     const auto* call = std::get_if<CallExpr>(&e->node);
-    if (call == nullptr || !is_exists(*call)) for_each_child(*e, [&stack](Expr* child) { stack.push_back(child); });
+    if (call == nullptr || !is_exists(*call)) for_each_child(*e, [](Expr* child) { stack.push_back(child); });
   }
   std::reverse(out.begin() + static_cast<std::ptrdiff_t>(first), out.end());
 }
