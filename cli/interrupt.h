@@ -1,0 +1,21 @@
+// Ctrl-C and closed pipes.
+#pragma once
+
+namespace hopline {
+
+class Session;
+
+// From now on SIGINT and SIGTERM cancel the session that runs; a second one ends the process at once with status 130.
+// Writing to a closed pipe is an error instead of a signal.
+void catch_signals();
+
+// Says which session the signals cancel while this lives. A signal that came earlier cancels it at once.
+class Interruptible {
+ public:
+  explicit Interruptible(Session& session);
+  ~Interruptible();
+  Interruptible(const Interruptible&) = delete;
+  Interruptible& operator=(const Interruptible&) = delete;
+};
+
+}  // namespace hopline

@@ -1,0 +1,102 @@
+#include "cli/run.h"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+
+#include "cli/help.h"
+#include "frontend/syntax/parse.h"
+#include "runtime/base/error.h"
+
+namespace hopline {
+namespace {
+
+std::string read_all(FILE* file, const std::string& name) {
+  std::string text;
+  char buffer[16384];
+  size_t got = 0;
+  while ((got = std::fread(buffer, 1, sizeof buffer, file)) > 0) text.append(buffer, got);
+  if (std::ferror(file) != 0) fail(ErrorKind::io, {}, "cannot read the script {}: {}", name, std::strerror(errno));
+  return text;
+}
+
+void note_ignored(const Options& options, const Settings& settings, Output& output) {
+  std::string list;
+  for (const std::string& option : options.ignored) list += fmt::format("{}{}", list.empty() ? "" : ", ", option);
+  for (const std::string& key : settings.without_effect()) list += fmt::format("{}{}", list.empty() ? "" : ", ", key);
+  if (!list.empty()) output.note(fmt::format("hopline: note: accepted without effect: {}\n", list));
+}
+
+int answer(const Options& options, Output& output) {
+  switch (options.action) {
+    case Action::help:
+      output.print(options.topic.empty() ? usage_text() : topic_text(options.topic));
+      return 0;
+    case Action::version:
+      output.print(version_text());
+      return 0;
+    case Action::print_config:
+      output.print(load_settings(options.settings).print(options.verbose));
+      return 0;
+    case Action::completion:
+      output.print(bash_completion());
+      return 0;
+    case Action::man:
+      output.print(manual_page());
+      return 0;
+    case Action::write_conf:
+      output.print(options.topic == "xml" ? write_xml_settings() : write_yaml_settings());
+      return 0;
+    case Action::run:
+      return run(options, output);
+  }
+  return 0;
+}
+
+}  // namespace
+
+ScriptText read_script(const Options& options) {
+  if (options.text.has_value()) return {"-s", *options.text};
+  if (options.script == "-") return {"stdin", read_all(stdin, "on standard input")};
+  const std::unique_ptr<FILE, int (*)(FILE*)> file(std::fopen(options.script.c_str(), "rb"), std::fclose);
+  if (file == nullptr) fail(ErrorKind::io, {}, "cannot read the script {}: {}", options.script, std::strerror(errno));
+  return {options.script, read_all(file.get(), options.script)};
+}
+
+int run(const Options& options, Output& output) {
+  const Settings settings = load_settings(options.settings);
+  if (options.verbose) note_ignored(options, settings, output);
+  ScriptText script = read_script(options);
+  SourceFiles files;
+  const uint32_t file = files.add(std::move(script.name), std::move(script.text));
+  try {
+    Ast ast;
+    parse(ast, files, file);
+  } catch (const Error& e) {
+    output.note(render(e, files));
+    return static_cast<int>(e.kind());
+  }
+  return 0;
+}
+
+int command(std::span<const char* const> arguments, Output& output) {
+  constexpr int kClosedPipe = 141;
+  try {
+    const int status = answer(parse_options(arguments), output);
+    output.flush();
+    return status;
+  } catch (const ClosedPipe&) {
+    return kClosedPipe;
+  } catch (const Error& e) {
+    output.note(render(e, SourceFiles()));
+    return static_cast<int>(e.kind());
+  } catch (const std::bad_alloc&) {
+    output.note("hopline: error: out of memory\n");
+    return static_cast<int>(ErrorKind::resource);
+  }
+}
+
+}  // namespace hopline
