@@ -17,9 +17,10 @@ namespace hopline {
 struct Hop {
   const Op* op = nullptr;
   std::span<const Hop* const> in;
-  std::vector<std::string> names;  // of variadic arguments; or the entry name of a list input
+  std::vector<std::string> names;  // of variadic arguments
   Value literal;                   // of ops::literal; scalars only
   int64_t index = -1;              // input: slot of the variable; get: number of the output; effects and draws: serial number
+  int64_t entry = -1;              // input: position of the entry of a list variable that is read, or -1: the variable itself
   Meta meta;                       // of the first output; of a several-output hop its get() hops carry the rest
   std::vector<Meta> outputs;       // several-output hops only
   Span span;                       // not part of identity
@@ -44,9 +45,10 @@ class Dag {
   Dag();
   // A hop of a literal. Numbers are told apart by kind and bits (0.0, -0.0 and each NaN are different).
   const Hop* literal(Value value, const Span& span);
-  const Hop* input(int32_t slot, const Meta& meta, const Span& span);
+  // A variable, or one entry of a list variable, that lives when the region begins.
+  const Hop* input(int32_t slot, int64_t entry, const Meta& meta, const Span& span);
   const Hop* get(const Hop* node, int64_t output, const Span& span);
-  // The node with these fields, an existing one where there is one. Meta must come from infer (see planner/hop/infer.h).
+  // The node with these fields, an existing one where there is one. Meta must come from infer: Builder does that.
   const Hop* make(Hop fields, std::vector<const Hop*> in);
   size_t size() const { return hops_.size(); }
   const Hop& operator[](size_t id) const { return hops_[id]; }
