@@ -1,55 +1,76 @@
-// A plan: linear instructions over registers, for one region of a script under stated guards.
+// A plan: linear instructions over registers, for one region of a script, with the guards under which it holds.
 #pragma once
-#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "runtime/base/span.h"
 #include "runtime/data/value.h"
 #include "runtime/ops/op.h"
-#include "runtime/base/span.h"
 
 namespace hopline {
 
 struct Instruction {
   const Op* op = nullptr;
-  uint32_t first_in = 0;     // into Plan::operands: `num_in` registers, then `num_out`
-  uint16_t num_in = 0, num_out = 0;
-  uint32_t last_use = 0;     // bit i: input i is dead afterwards (operands beyond 32 are never marked)
+  uint32_t first_in = 0;     // into Code::operands
+  uint32_t num_in = 0;
+  uint32_t first_out = 0;    // outputs are the consecutive temporaries [first_out, first_out + num_out)
+  uint32_t num_out = 0;
+  uint32_t last_use = 0;     // bit i: input i is dead afterwards (inputs beyond 32 are never marked)
   bool check_sizes = false;  // sizes were unknown when planning: infer() runs again with the real ones
   std::vector<std::string> names;
   Span span;
 };
 
-// What must hold for a plan to be reused.
-struct Guard {
-  enum class What : uint8_t { kind, size, empty, scalar, entry };
-  What what = What::kind;
+// A variable of the region's scope, or one entry of a list variable.
+struct Input {
   int32_t slot = -1;
-  int64_t entry = -1;  // of a list: the guard is about this entry; -1: about the variable itself
-  std::string entry_name;
-  Meta meta;     // kind; rows and cols (size); nnz == 0 or not (empty)
-  Value scalar;  // scalar: the value, bit for bit
+  int64_t entry = -1;
+  bool dies = false;  // the variable is dead, or overwritten, when the region ends
 };
 
-// Registers: [0, inputs) are bound to variables, then constants, then temporaries.
-struct Plan {
-  std::vector<Guard> guards;
-  std::vector<int32_t> inputs;        // slot of each input register
-  std::vector<bool> input_dies;       // the variable is dead, or overwritten, after the region
+// Registers: inputs, then constants, then temporaries.
+struct Code {
+  std::vector<Input> inputs;
   std::vector<Value> constants;
   std::vector<Instruction> instructions;
-  std::vector<uint32_t> operands;     // registers
-  uint32_t num_registers = 0;
+  std::vector<uint32_t> operands;
+  uint32_t num_temporaries = 0;
+  uint32_t most_operands = 0;  // of one instruction
+  uint32_t first_temporary() const { return static_cast<uint32_t>(inputs.size() + constants.size()); }
+  uint32_t num_registers() const { return first_temporary() + num_temporaries; }
+};
+
+// What an input must look like for a plan to be reused.
+struct InputGuard {
+  int32_t slot = -1;
+  int64_t entry = -1;
+  Kind kind = Kind::none;
+  bool sized = false;         // rows, cols (of a list: rows) and empty must agree too
+  int64_t rows = -1, cols = -1;
+  bool empty = false;         // known to hold no non-zero
+};
+
+struct Plan {
+  std::vector<InputGuard> guards;
+  // Scalar facts that the plan rests on: `facts` computes them, each must equal the value (bit for bit).
+  Code facts;
+  struct Fact {
+    uint32_t reg;
+    Value value;
+  };
+  std::vector<Fact> expected;
+
+  Code code;
   struct Output {
     uint32_t reg;
     int32_t slot;
-    bool last;  // the register is read no more: its value is moved
+    bool move;  // nothing else needs the register
   };
-  std::vector<Output> outputs;        // bound when the region ends
-  std::vector<int32_t> dead;          // slots cleared when the region ends
-  uint32_t statements = 1;            // how many nodes of the sequence the plan covers
+  std::vector<Output> outputs;   // bound when the region ends
+  std::vector<int32_t> dead;     // slots cleared when the region ends
+  uint32_t num_nodes = 1;        // how many nodes of the sequence the plan covers; 0: the node is for the executor
   bool generic = false;
 };
 

@@ -1,5 +1,6 @@
-// The executable form of a checked program: sequences of nodes, of which the planner knows the statements behind.
+// The executable form of a checked program: sequences of nodes. Statements behind them are known to the planner only.
 #pragma once
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <deque>
@@ -21,8 +22,8 @@ using Sequence = std::vector<Node>;
 // Straight-line statement: planned, with what follows it, when it is reached.
 struct Step {};
 struct Branch {
-  Sequence before;        // computes the predicate
-  int32_t predicate = -1; // slot of a scalar
+  Sequence before;         // computes the predicate
+  int32_t predicate = -1;  // slot of a scalar
   Sequence then, otherwise;
 };
 struct Loop {  // while
@@ -32,42 +33,47 @@ struct Loop {  // while
 };
 struct Count {  // for, parfor
   Sequence before;
-  int32_t variable = -1, from = -1, to = -1, step = -1;
+  int32_t variable = -1, from = -1, to = -1, step = -1;  // slots; step may be -1
   Sequence body;
   bool parallel = false;
-  const void* parfor = nullptr;  // ParforPlan of a parfor
 };
 struct Invoke {  // a call of a user function
-  const Routine* routine = nullptr;      // null: eval, whose name and arguments are values
-  std::vector<int32_t> arguments;        // slots of the caller
-  std::vector<int32_t> results;          // slots of the caller, -1: dropped
-  std::vector<bool> argument_dies;
+  const Routine* routine = nullptr;  // null: eval (`eval`) or evalList, whose first argument names the function
+  bool eval = false, eval_list = false;
+  std::vector<int32_t> arguments;    // slots of the caller
+  std::vector<int32_t> results;      // slots of the caller, -1: dropped
+  std::vector<std::string> argument_names;  // eval only
 };
 
-// The plans made so far at one program point. Readers take no lock.
+// The plans made so far at one program point, the last ones to be tried first. Readers take no lock.
 struct PlanCache {
+  static constexpr uint32_t kExact = 8;   // after so many plans a generic one is made
+  static constexpr uint32_t kMost = 64;
   std::mutex mutex;
   std::atomic<uint32_t> count{0};
-  static constexpr uint32_t kMost = 64;
-  std::array<std::atomic<const Plan*>, kMost> plans{};
-  std::vector<std::unique_ptr<Plan>> owned;
+  std::array<std::unique_ptr<Plan>, kMost> plans;
 };
 
 struct Node {
   std::variant<Step, Branch, Loop, Count, Invoke> what;
   Span span;
-  const void* statement = nullptr;  // the planner's
-  std::unique_ptr<PlanCache> cache; // of a Step that can begin a region
+  const void* statement = nullptr;  // the planner's: a checked statement; null for a pure structure
+  std::vector<int32_t> dies;        // slots that nothing reads after this node
+  std::unique_ptr<PlanCache> cache = std::make_unique<PlanCache>();
+  std::unique_ptr<std::atomic<const void*>> compiled = std::make_unique<std::atomic<const void*>>(nullptr);
 };
 
 struct Routine {
   std::string name;
   Sequence body;
   std::vector<int32_t> inputs, outputs;
-  std::vector<Kind> input_kinds, output_kinds;
-  int32_t num_slots = 0;
+  std::vector<Kind> input_kinds, output_kinds;  // unknown: not declared
+  std::vector<std::string> output_names, input_names;
+  std::vector<std::string> slots;  // names; temporaries start with %
+  bool recursive = false, has_loop = false;
+  int32_t num_statements = 0;
   const void* function = nullptr;  // the planner's
-  std::vector<std::string> slot_names;
+  Span span;
 };
 
 }  // namespace hopline
