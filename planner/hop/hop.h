@@ -65,8 +65,4 @@ class Dag {
   std::unordered_set<const Hop*, Hash, Equal> unique_;
 };
 
-// Numbered lines in a stable order, shared nodes once, with sizes and script lines.
-class SourceFiles;
-std::string print(std::span<const Hop* const> roots, const SourceFiles* files);
-
 }  // namespace hopline

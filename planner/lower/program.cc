@@ -53,7 +53,7 @@ int32_t Executable::temporary(Routine& r, const char* what) {
 }
 
 // The slot that holds the value of an expression: the variable itself, or a temporary that a step of its own fills.
-int32_t Executable::to_slot(Expr* value, const char* what, Routine& r, Sequence& out) {
+int32_t Executable::to_slot(Expr* value, const char* what, Routine& r, NodeList& out) {
   if (const auto* name = std::get_if<Name>(&value->node)) return name->slot;
   const int32_t slot = temporary(r, what);
   Target target;
@@ -64,7 +64,7 @@ int32_t Executable::to_slot(Expr* value, const char* what, Routine& r, Sequence&
 }
 
 void Executable::lower_call(const Stmt& stmt, const CallExpr& call, const std::vector<Target>& targets, Routine& r,
-                            Sequence& out) {
+                            NodeList& out) {
   Invoke invoke;
   Node node = make_node(stmt);
   for (const Argument& a : call.arguments) {
@@ -120,7 +120,7 @@ void Executable::lower_control(const Stmt& stmt, Routine& r, Node& node) {
   }
 }
 
-void Executable::lower(const Body& body, Routine& r, Sequence& out) {
+void Executable::lower(const Body& body, Routine& r, NodeList& out) {
   for (const Stmt* stmt : body) {
     const auto* multi = std::get_if<MultiAssign>(&stmt->node);
     const auto* bare = std::get_if<CallStmt>(&stmt->node);

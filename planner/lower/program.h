@@ -24,10 +24,10 @@ class Executable {
 
  private:
   Routine* routine(const Function& function);
-  void lower(const Body& body, Routine& r, Sequence& out);
-  void lower_call(const Stmt& stmt, const CallExpr& call, const std::vector<Target>& targets, Routine& r, Sequence& out);
+  void lower(const Body& body, Routine& r, NodeList& out);
+  void lower_call(const Stmt& stmt, const CallExpr& call, const std::vector<Target>& targets, Routine& r, NodeList& out);
   void lower_control(const Stmt& stmt, Routine& r, Node& node);
-  int32_t to_slot(Expr* value, const char* what, Routine& r, Sequence& out);
+  int32_t to_slot(Expr* value, const char* what, Routine& r, NodeList& out);
   int32_t temporary(Routine& r, const char* what);
 
   std::unique_ptr<Program> checked_;

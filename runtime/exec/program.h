@@ -17,24 +17,24 @@ namespace hopline {
 
 struct Node;
 struct Routine;
-using Sequence = std::vector<Node>;
+using NodeList = std::vector<Node>;
 
 // Straight-line statement: planned, with what follows it, when it is reached.
 struct Step {};
 struct Branch {
-  Sequence before;         // computes the predicate
+  NodeList before;         // computes the predicate
   int32_t predicate = -1;  // slot of a scalar
-  Sequence then, otherwise;
+  NodeList then, otherwise;
 };
 struct Loop {  // while
-  Sequence before;
+  NodeList before;
   int32_t predicate = -1;
-  Sequence body;
+  NodeList body;
 };
 struct Count {  // for, parfor
-  Sequence before;
+  NodeList before;
   int32_t variable = -1, from = -1, to = -1, step = -1;  // slots; step may be -1
-  Sequence body;
+  NodeList body;
   bool parallel = false;
 };
 struct Invoke {  // a call of a user function
@@ -65,7 +65,7 @@ struct Node {
 
 struct Routine {
   std::string name;
-  Sequence body;
+  NodeList body;
   std::vector<int32_t> inputs, outputs;
   std::vector<Kind> input_kinds, output_kinds;  // unknown: not declared
   std::vector<std::string> output_names, input_names;

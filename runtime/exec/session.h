@@ -2,7 +2,7 @@
 #pragma once
 #include <atomic>
 #include <cstdint>
-#include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -19,18 +19,22 @@ class Session {
   // Throws Error{interrupted} when the run was cancelled or its deadline passed. Kernels of long work call it between
   // blocks; cheap.
   void poll(const Span& span) const {
-    if (stop_.load(std::memory_order_relaxed) != 0) stopped(span);
+    if (stop_->load(std::memory_order_relaxed) != 0) stopped(span);
   }
-  void cancel() { stop_ = 1; }
+  void cancel() { *stop_ = 1; }
   // Key of an unseeded draw made at `span`: of the engine seed, the program point and the iteration path.
   virtual uint64_t draw_key(const Span& span) = 0;
   virtual uint64_t seed() const = 0;
+  uint64_t path = 0;  // iteration path of the plan that runs now, set by the executor
+  // A session for one task of a parfor: keeps its lines until flush_task() hands them to this one. Stops with this one.
+  virtual std::unique_ptr<Session> task() = 0;
+  virtual void flush_task() {}
 
   std::atomic<int64_t> bytes_read{0}, bytes_written{0};  // of data files, for -stats
 
  protected:
   [[noreturn]] void stopped(const Span& span) const;
-  std::atomic<int> stop_{0};
+  std::shared_ptr<std::atomic<int>> stop_ = std::make_shared<std::atomic<int>>(0);
 };
 
 }  // namespace hopline

@@ -1,0 +1,57 @@
+// Runs DML scripts inside this process. What the command, the test runner and (later) the C ABI stand on.
+#pragma once
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "runtime/base/config.h"
+#include "runtime/base/error.h"
+#include "runtime/base/source_files.h"
+#include "runtime/exec/observer.h"
+
+namespace hopline {
+
+struct RunOptions {
+  std::map<std::string, std::string> arguments;        // $name -> text; positional ones are "1", "2", ...
+  std::function<void(std::string_view)> print;         // what the script prints; null: nowhere
+  std::function<void(const std::string&)> explain;     // takes each plan as it is made; null: not wanted
+  bool explain_hops = false, explain_instructions = false;
+  bool warnings = false;                               // note warnings of the check
+  std::function<void(const std::string&)> note;        // takes warnings and notes
+  std::optional<uint64_t> seed;                        // of unseeded draws; none: from entropy
+  Observer* observer = nullptr;
+};
+
+struct RunStatus {
+  int status = 0;                     // exit status: 0, or the value of an ErrorKind
+  std::vector<Diagnostic> errors;
+  std::string text;                   // the errors as people see them, with caret lines; "" when there are none
+  std::shared_ptr<SourceFiles> files; // resolves the spans of `errors`
+};
+
+class Memory;
+
+// One configuration, one memory; may run several scripts, also at the same time.
+class Engine {
+ public:
+  explicit Engine(Config config);
+  ~Engine();
+  // `name` stands in messages and is where source() looks beside the script.
+  RunStatus run(const std::string& name, std::string text, const RunOptions& options);
+  // Ends every run of this engine at its next instruction; may be called from a signal handler.
+  void cancel();
+  Memory& memory() { return *memory_; }
+  const Config& config() const { return config_; }
+
+ private:
+  Config config_;
+  std::unique_ptr<Memory> memory_;
+  std::shared_ptr<std::atomic<int>> stop_;
+};
+
+}  // namespace hopline

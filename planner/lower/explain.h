@@ -1,0 +1,16 @@
+// Plans as text, for --explain and tests.
+#pragma once
+#include <string>
+
+#include "planner/lower/region.h"
+#include "runtime/base/source_files.h"
+#include "runtime/exec/plan.h"
+
+namespace hopline {
+
+// Numbered hops in a stable order, shared nodes once, with sizes and script lines.
+std::string explain_hops(const Region& region, const SourceFiles& files);
+// Instructions with their registers: "%3 = sum %2".
+std::string explain_plan(const Plan& plan, const Scope& scope, const SourceFiles& files);
+
+}  // namespace hopline

@@ -1,0 +1,31 @@
+#include "planner/lower/planner.h"
+
+#include "planner/lower/explain.h"
+#include "planner/lower/lower.h"
+
+namespace hopline {
+
+std::unique_ptr<Plan> ProgramPlanner::plan(const NodeList& sequence, size_t begin, const Scope& scope, Context& context,
+                                           bool generic) {
+  const std::unique_ptr<Region> region = build_region(program_, sequence, begin, scope, context, generic);
+  std::unique_ptr<Plan> plan = lower_region(*region, scope, generic);
+  if (options_.explain && plan->num_nodes > 0) {
+    if (options_.explain_hops) options_.explain(explain_hops(*region, program_.files()));
+    if (options_.explain_instructions) options_.explain(explain_plan(*plan, scope, program_.files()));
+  }
+  return plan;
+}
+
+Planner ProgramPlanner::hook() {
+  Planner p;
+  p.self = this;
+  p.plan = [](void* self, const NodeList& sequence, size_t begin, const Scope& scope, Context& context, bool generic) {
+    return static_cast<ProgramPlanner*>(self)->plan(sequence, begin, scope, context, generic);
+  };
+  p.find_routine = [](void* self, const Routine& from, const std::string& name, Kind first) {
+    return static_cast<ProgramPlanner*>(self)->program_.find(from, name, first);
+  };
+  return p;
+}
+
+}  // namespace hopline
