@@ -7,8 +7,8 @@
 #include <cstring>
 #include <memory>
 
+#include "api/engine.h"
 #include "cli/help.h"
-#include "frontend/syntax/parse.h"
 #include "runtime/base/error.h"
 
 namespace hopline {
@@ -70,16 +70,20 @@ int run(const Options& options, Output& output) {
   const Settings settings = load_settings(options.settings);
   if (options.verbose) note_ignored(options, settings, output);
   ScriptText script = read_script(options);
-  SourceFiles files;
-  const uint32_t file = files.add(std::move(script.name), std::move(script.text));
-  try {
-    Ast ast;
-    parse(ast, files, file);
-  } catch (const Error& e) {
-    output.note(render(e, files));
-    return static_cast<int>(e.kind());
-  }
-  return 0;
+  Engine engine(settings.config());
+  RunOptions run;
+  run.arguments = options.arguments;
+  run.print = [&](std::string_view text) { output.print(text); };
+  run.note = [&](const std::string& text) { output.note(text); };
+  const bool all = options.explain == "all";
+  run.explain_hops = all || options.explain == "hops";
+  run.explain_instructions = all || options.explain == "instructions" || options.explain == "lops";
+  if (run.explain_hops || run.explain_instructions) run.explain = run.note;
+  run.warnings = options.verbose;
+  if (options.seed) run.seed = static_cast<uint64_t>(*options.seed);
+  const RunStatus status = engine.run(script.name, std::move(script.text), run);
+  if (!status.text.empty()) output.note(status.text);
+  return status.status;
 }
 
 int command(std::span<const char* const> arguments, Output& output) {
