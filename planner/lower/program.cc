@@ -20,6 +20,20 @@ const CallExpr* routine_call(const Expr* call) {
   return c != nullptr && (c->op == nullptr || c->name == "eval" || c->name == "evalList") ? c : nullptr;
 }
 
+// Slots that are targets of x += e anywhere in the statements.
+void find_accumulated(const Body& body, std::vector<int32_t>& out) {
+  for (const Stmt* stmt : body) {
+    if (const auto* a = std::get_if<Assign>(&stmt->node); a != nullptr && a->accumulate)
+      out.push_back(a->target.variable.slot);
+    if (const auto* branch = std::get_if<If>(&stmt->node)) {
+      find_accumulated(branch->then, out);
+      find_accumulated(branch->otherwise, out);
+    }
+    if (const auto* loop = std::get_if<While>(&stmt->node)) find_accumulated(loop->body, out);
+    if (const auto* count = std::get_if<For>(&stmt->node)) find_accumulated(count->body, out);
+  }
+}
+
 }  // namespace
 
 Executable::Executable(std::unique_ptr<Program> checked) : checked_(std::move(checked)) {
@@ -115,6 +129,7 @@ void Executable::lower_control(const Stmt& stmt, Routine& r, Node& node) {
     if (count->step != nullptr) c.step = to_slot(count->step, "%step", r, c.before);
     c.variable = count->variable.slot;
     c.parallel = count->parallel;
+    if (c.parallel) find_accumulated(count->body, c.accumulated);
     lower(count->body, r, c.body);
     node.what = std::move(c);
   }

@@ -19,6 +19,8 @@ void Executor::run_parfor(const Node& node, const Count& count, Scope& scope, in
   const int64_t tasks = std::min(kTasks, trips);
   const int threads = std::max(1, context_.threads);
   const std::vector<Value> before = scope.slots;
+  std::vector<Value> start = before;
+  for (const int32_t s : count.accumulated) start[static_cast<size_t>(s)] = nothing_added(context_, before[static_cast<size_t>(s)]);
   std::vector<std::vector<Value>> after(static_cast<size_t>(tasks));
   std::vector<std::unique_ptr<Session>> outputs(static_cast<size_t>(tasks));
   for (auto& o : outputs)
@@ -32,7 +34,7 @@ void Executor::run_parfor(const Node& node, const Count& count, Scope& scope, in
     worker.depth_ = depth_;
     Scope mine;
     mine.routine = scope.routine;
-    mine.slots = before;
+    mine.slots = start;
     const int64_t begin = trips * task / tasks, end = trips * (task + 1) / tasks;
     for (int64_t k = begin; k < end; ++k) {
       const int64_t value = from + k * step;
@@ -51,7 +53,12 @@ void Executor::run_parfor(const Node& node, const Count& count, Scope& scope, in
     if (o) o->flush_task();
   std::vector<int32_t> written;
   for (size_t s = 0; s < before.size(); ++s)
-    if (before[s].index() != 0 && static_cast<int32_t>(s) != count.variable) written.push_back(static_cast<int32_t>(s));
+    if (before[s].index() != 0 && static_cast<int32_t>(s) != count.variable &&
+        std::find(count.accumulated.begin(), count.accumulated.end(), s) == count.accumulated.end())
+      written.push_back(static_cast<int32_t>(s));
+  for (const int32_t s : count.accumulated)
+    if (before[static_cast<size_t>(s)].index() != 0)
+      add_results(context_, after, s, scope.slots[static_cast<size_t>(s)], node.span);
   for (const int32_t s : written)
     merge_results(context_, before[static_cast<size_t>(s)], after, s, scope.slots[static_cast<size_t>(s)], node.span);
 }

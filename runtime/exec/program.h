@@ -36,6 +36,7 @@ struct Count {  // for, parfor
   int32_t variable = -1, from = -1, to = -1, step = -1;  // slots; step may be -1
   NodeList body;
   bool parallel = false;
+  std::vector<int32_t> accumulated;  // of a parfor: slots that its body only adds to (x += e)
 };
 struct Invoke {  // a call of a user function
   const Routine* routine = nullptr;  // null: eval (`eval`) or evalList, whose first argument names the function

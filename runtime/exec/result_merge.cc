@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "runtime/base/parallel.h"
+#include "runtime/ops/apply.h"
 
 namespace hopline {
 
@@ -59,6 +60,23 @@ void merge_results(Context& ctx, const Value& before, std::vector<std::vector<Va
     }
     result = ListRef(std::move(merged));
   }
+}
+
+Value nothing_added(Context& ctx, const Value& before) {
+  switch (kind_of(before)) {
+    case Kind::integer: return int64_t{0};
+    case Kind::boolean:
+    case Kind::real: return 0.0;
+    case Kind::string: return std::string();
+    case Kind::matrix: return new_zeros(ctx, std::get<MatrixRef>(before)->rows(), std::get<MatrixRef>(before)->cols());
+    default: return before;
+  }
+}
+
+void add_results(Context& ctx, std::vector<std::vector<Value>>& after, int32_t slot, Value& result, const Span& span) {
+  static const Op& plus = op("+", 2);
+  for (auto& task : after)
+    result = apply(ctx, plus, {std::move(result), std::move(task[static_cast<size_t>(slot)])}, {}, span).front();
 }
 
 }  // namespace hopline

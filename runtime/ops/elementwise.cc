@@ -92,8 +92,8 @@ Kind scalar_kind(InferCall& call, const Op& op, Kind a, Kind b) {
       break;
   }
   const bool infix = op.name.size() <= 3 && op.name != "log";
-  if (infix && (a == Kind::boolean) != (b == Kind::boolean))
-    call.fail("{}: expected two numbers or two booleans, found {} and {}", op.name, name(a), name(b));
+  if (infix && !real && (a == Kind::boolean) != (b == Kind::boolean))
+    call.fail("{}: expected two ints, two booleans or a double, found {} and {}", op.name, name(a), name(b));
   return result == BinaryResult::joint && a == Kind::integer && b == Kind::integer ? Kind::integer : Kind::real;
 }
 
