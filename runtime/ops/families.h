@@ -15,6 +15,8 @@ OpFamily reorg_ops();
 OpFamily index_ops();
 OpFamily datagen_ops();
 OpFamily order_ops();
+OpFamily selection_ops();
+OpFamily distinct_ops();
 OpFamily table_ops();
 OpFamily grouped_ops();
 OpFamily quantile_ops();

@@ -20,6 +20,8 @@ std::span<const OpFamily> op_families() {
       index_ops(),
       datagen_ops(),
       order_ops(),
+      selection_ops(),
+      distinct_ops(),
       table_ops(),
       grouped_ops(),
       quantile_ops(),
