@@ -17,21 +17,21 @@
 namespace hopline {
 
 struct RunOptions {
-  std::map<std::string, std::string> arguments;        // $name -> text; positional ones are "1", "2", ...
-  std::function<void(std::string_view)> print;         // what the script prints; null: nowhere
-  std::function<void(const std::string&)> explain;     // takes each plan as it is made; null: not wanted
+  std::map<std::string, std::string> arguments;     // $name -> text; positional ones are "1", "2", ...
+  std::function<void(std::string_view)> print;      // what the script prints; null: nowhere
+  std::function<void(const std::string&)> explain;  // takes each plan as it is made; null: not wanted
   bool explain_hops = false, explain_instructions = false;
-  bool warnings = false;                               // note warnings of the check
-  std::function<void(const std::string&)> note;        // takes warnings and notes
-  std::optional<uint64_t> seed;                        // of unseeded draws; none: from entropy
+  bool warnings = false;                         // note warnings of the check
+  std::function<void(const std::string&)> note;  // takes warnings and notes
+  std::optional<uint64_t> seed;                  // of unseeded draws; none: from entropy
   Observer* observer = nullptr;
 };
 
 struct RunStatus {
-  int status = 0;                     // exit status: 0, or the value of an ErrorKind
+  int status = 0;  // exit status: 0, or the value of an ErrorKind
   std::vector<Diagnostic> errors;
-  std::string text;                   // the errors as people see them, with caret lines; "" when there are none
-  std::shared_ptr<SourceFiles> files; // resolves the spans of `errors`
+  std::string text;                    // the errors as people see them, with caret lines; "" when there are none
+  std::shared_ptr<SourceFiles> files;  // resolves the spans of `errors`
 };
 
 class Memory;

@@ -34,7 +34,7 @@ struct Operator {  // unary or infix, symbol as written: "+", "%*%", "!"
   const Op* op = nullptr;  // [check]
 };
 struct Argument {
-  std::string name;  // empty when positional
+  std::string name;       // empty when positional
   Expr* value = nullptr;  // [check] in canonical order of the row's parameters; null where an optional one is absent
   Span span;
 };
@@ -45,9 +45,9 @@ struct CallExpr {
   const Function* function = nullptr;  // [check]
 };
 struct IndexRange {
-  bool given = false;      // false: all rows / columns
+  bool given = false;  // false: all rows / columns
   Expr* low = nullptr;
-  Expr* high = nullptr;    // null: a single index
+  Expr* high = nullptr;  // null: a single index
 };
 struct Index {
   Name base;
@@ -118,7 +118,7 @@ struct FunctionDef {
   std::string name;
   std::vector<ParameterDecl> inputs, outputs;
   Body body;
-  bool external = false;                       // externalFunction ... implemented in (...)
+  bool external = false;  // externalFunction ... implemented in (...)
   std::vector<Argument> implementation;
 };
 struct Source {
@@ -131,7 +131,8 @@ struct SetWorkingDirectory {
 
 struct Stmt {
   Span span;
-  std::variant<Assign, IfdefAssign, MultiAssign, CallStmt, If, While, For, FunctionDef, Source, SetWorkingDirectory> node;
+  std::variant<Assign, IfdefAssign, MultiAssign, CallStmt, If, While, For, FunctionDef, Source, SetWorkingDirectory>
+      node;
   std::vector<int32_t> dies;  // [check] slots that nothing reads after this statement
 };
 

@@ -110,7 +110,8 @@ const Hop* Builder::make(const Op& op, std::vector<const Hop*> in, const Span& s
   if (op.laws.purity == Purity::random) {
     bool seeded = false;
     for (size_t i = 0; i < in.size() && i < op.params.count; ++i)
-      seeded = seeded || (op.params.list[i].name == "seed" && hops::is_literal(*in[i]) && !hops::is_literal(*in[i], -1));
+      seeded =
+          seeded || (op.params.list[i].name == "seed" && hops::is_literal(*in[i]) && !hops::is_literal(*in[i], -1));
     if (!seeded) h.index = serial_++;
   }
   if (op.outputs > 1) h.outputs = std::move(outputs);

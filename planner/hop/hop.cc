@@ -51,7 +51,8 @@ size_t hash_scalar(const Value& v) {
 // Numbers by bits, so that 0.0 and -0.0 stay apart and a NaN equals itself.
 bool same_scalar(const Value& a, const Value& b) {
   if (a.index() != b.index()) return false;
-  if (const auto* d = std::get_if<double>(&a)) return std::bit_cast<uint64_t>(*d) == std::bit_cast<uint64_t>(std::get<double>(b));
+  if (const auto* d = std::get_if<double>(&a))
+    return std::bit_cast<uint64_t>(*d) == std::bit_cast<uint64_t>(std::get<double>(b));
   return a == b;
 }
 

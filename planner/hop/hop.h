@@ -19,12 +19,12 @@ struct Hop {
   std::span<const Hop* const> in;
   std::vector<std::string> names;  // of variadic arguments
   Value literal;                   // of ops::literal; scalars only
-  int64_t index = -1;              // input: slot of the variable; get: number of the output; effects and draws: serial number
-  int64_t entry = -1;              // input: position of the entry of a list variable that is read, or -1: the variable itself
-  Meta meta;                       // of the first output; of a several-output hop its get() hops carry the rest
-  std::vector<Meta> outputs;       // several-output hops only
-  Span span;                       // not part of identity
-  uint32_t id = 0;                 // position in the Dag: inputs have smaller ids
+  int64_t index = -1;  // input: slot of the variable; get: number of the output; effects and draws: serial number
+  int64_t entry = -1;  // input: position of the entry of a list variable that is read, or -1: the variable itself
+  Meta meta;           // of the first output; of a several-output hop its get() hops carry the rest
+  std::vector<Meta> outputs;  // several-output hops only
+  Span span;                  // not part of identity
+  uint32_t id = 0;            // position in the Dag: inputs have smaller ids
 
   bool is(const Op& other) const { return op == &other; }
 };

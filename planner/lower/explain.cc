@@ -49,7 +49,8 @@ std::string explain_hops(const Region& region, const SourceFiles& files) {
       shown[hop->id] = true;
       if (hops::is_literal(*hop)) continue;
       out += fmt::format("  %{} = {}", hop->id, hop->op->name);
-      if (hop->is(hops::input())) out += fmt::format(" {}{}", hop->index, hop->entry < 0 ? "" : fmt::format("[{}]", hop->entry + 1));
+      if (hop->is(hops::input()))
+        out += fmt::format(" {}{}", hop->index, hop->entry < 0 ? "" : fmt::format("[{}]", hop->entry + 1));
       for (const Hop* in : hop->in)
         out += hops::is_literal(*in) ? " " + constant_text(in->literal) : fmt::format(" %{}", in->id);
       out += fmt::format("  [{}]{}\n", size_text(hop->meta), line_text(hop->span, files));

@@ -28,8 +28,8 @@ class Emitter {
   };
   void emit_one(const Hop* hop);
   Code& code_;
-  std::vector<Place> slot_;         // of each hop by id
-  std::vector<const Hop*> pending_; // operands in order, as hops
+  std::vector<Place> slot_;          // of each hop by id
+  std::vector<const Hop*> pending_;  // operands in order, as hops
   std::vector<const Hop*> stack_;
 };
 
@@ -89,10 +89,14 @@ void Emitter::emit(const Hop* root) {
 uint32_t Emitter::reg(const Hop* hop) const {
   const Place p = slot_[hop->id];
   switch (p.what) {
-    case Class::input: return p.number;
-    case Class::constant: return static_cast<uint32_t>(code_.inputs.size()) + p.number;
-    case Class::temporary: return code_.first_temporary() + p.number;
-    case Class::none: break;
+    case Class::input:
+      return p.number;
+    case Class::constant:
+      return static_cast<uint32_t>(code_.inputs.size()) + p.number;
+    case Class::temporary:
+      return code_.first_temporary() + p.number;
+    case Class::none:
+      break;
   }
   return kNoRegister;
 }

@@ -18,7 +18,8 @@ class ProgramPlanner {
   Planner hook();
 
  private:
-  std::unique_ptr<Plan> plan(const NodeList& sequence, size_t begin, const Scope& scope, Context& context, bool generic);
+  std::unique_ptr<Plan> plan(const NodeList& sequence, size_t begin, const Scope& scope, Context& context,
+                             bool generic);
   Executable& program_;
   PlannerOptions options_;
 };

@@ -139,7 +139,9 @@ void Executable::lower(const Body& body, Routine& r, NodeList& out) {
   for (const Stmt* stmt : body) {
     const auto* multi = std::get_if<MultiAssign>(&stmt->node);
     const auto* bare = std::get_if<CallStmt>(&stmt->node);
-    const CallExpr* call = multi != nullptr ? routine_call(multi->call) : bare != nullptr ? routine_call(bare->call) : nullptr;
+    const CallExpr* call = multi != nullptr  ? routine_call(multi->call)
+                           : bare != nullptr ? routine_call(bare->call)
+                                             : nullptr;
     if (call != nullptr) {
       lower_call(*stmt, *call, multi != nullptr ? multi->targets : std::vector<Target>(), r, out);
       continue;

@@ -25,7 +25,8 @@ class Executable {
  private:
   Routine* routine(const Function& function);
   void lower(const Body& body, Routine& r, NodeList& out);
-  void lower_call(const Stmt& stmt, const CallExpr& call, const std::vector<Target>& targets, Routine& r, NodeList& out);
+  void lower_call(const Stmt& stmt, const CallExpr& call, const std::vector<Target>& targets, Routine& r,
+                  NodeList& out);
   void lower_control(const Stmt& stmt, Routine& r, Node& node);
   int32_t to_slot(Expr* value, const char* what, Routine& r, NodeList& out);
   int32_t temporary(Routine& r, const char* what);

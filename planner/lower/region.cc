@@ -8,9 +8,9 @@ namespace hopline {
 
 namespace {
 
-constexpr int kMostInlined = 200;       // statements of a function that is inlined
-constexpr int kMostInlineDepth = 64;    // calls within calls
-constexpr size_t kMostHops = 40000;     // a longer straight line is cut here
+constexpr int kMostInlined = 200;     // statements of a function that is inlined
+constexpr int kMostInlineDepth = 64;  // calls within calls
+constexpr size_t kMostHops = 40000;   // a longer straight line is cut here
 
 // The variables of the region's own routine, or of a function that is inlined.
 struct Frame {
@@ -26,7 +26,10 @@ struct EndsHere {};
 class RegionBuilder : public Facts {
  public:
   RegionBuilder(Executable& program, const Scope& scope, Context& context, bool generic)
-      : program_(program), scope_(scope), generic_(generic), region_(std::make_unique<Region>()),
+      : program_(program),
+        scope_(scope),
+        generic_(generic),
+        region_(std::make_unique<Region>()),
         builder_(region_->dag, context, this) {}
 
   std::unique_ptr<Region> build(const NodeList& sequence, size_t begin);
@@ -71,7 +74,8 @@ class RegionBuilder : public Facts {
 
 Meta RegionBuilder::input_meta(const Value& value) const {
   Meta m = meta_of(value);
-  if (generic_ && (m.kind == Kind::matrix || m.kind == Kind::list)) m = {m.kind, -1, m.kind == Kind::list ? 1 : -1, -1, -1};
+  if (generic_ && (m.kind == Kind::matrix || m.kind == Kind::list))
+    m = {m.kind, -1, m.kind == Kind::list ? 1 : -1, -1, -1};
   m.nnz = m.nnz == 0 ? 0 : -1;
   return m;
 }
@@ -121,7 +125,8 @@ const Value* RegionBuilder::known(const Hop* hop) {
   return v;
 }
 
-std::vector<const Hop*> RegionBuilder::bounds(const IndexRange& rows, const IndexRange& cols, const Span& span, Frame& f) {
+std::vector<const Hop*> RegionBuilder::bounds(const IndexRange& rows, const IndexRange& cols, const Span& span,
+                                              Frame& f) {
   std::vector<const Hop*> out;
   for (const IndexRange* r : {&rows, &cols}) {
     const Hop* low = r->given ? expression(*r->low, f) : none();
@@ -220,9 +225,8 @@ bool RegionBuilder::add_statement(const Stmt& stmt, Frame& f) {
   if (const auto* a = std::get_if<Assign>(&stmt.node)) {
     const Hop* value = expression(*a->value, f);
     assign(a->target, value, a->accumulate, f);
-    const bool open = value->meta.kind == Kind::unknown ||
-                      (value->op->laws.size_from_data && !generic_ && !value->meta.sizes_known() &&
-                       !is_scalar(value->meta.kind));
+    const bool open = value->meta.kind == Kind::unknown || (value->op->laws.size_from_data && !generic_ &&
+                                                            !value->meta.sizes_known() && !is_scalar(value->meta.kind));
     return !open;
   }
   if (const auto* m = std::get_if<MultiAssign>(&stmt.node)) {
@@ -244,7 +248,8 @@ void RegionBuilder::add_branch(const Branch& branch, Frame& f) {
   add_sequence(branch.before, f);
   const Hop* predicate = f.env[static_cast<size_t>(branch.predicate)];
   if (predicate == nullptr) predicate = read({"predicate", branch.predicate}, {}, f);
-  const Value* v = is_scalar(predicate->meta.kind) && predicate->meta.kind != Kind::string ? builder_.known(predicate) : nullptr;
+  const Value* v =
+      is_scalar(predicate->meta.kind) && predicate->meta.kind != Kind::string ? builder_.known(predicate) : nullptr;
   if (v == nullptr) throw EndsHere();
   const bool taken = std::visit(
       [](const auto& x) {

@@ -14,18 +14,18 @@ namespace hopline {
 // What a region must compute, in program order.
 struct Root {
   const Hop* hop = nullptr;
-  bool effect = false;    // print, write, ...: always computed
-  int32_t output = -1;    // slot that takes the value when the region ends; such roots stand last
+  bool effect = false;  // print, write, ...: always computed
+  int32_t output = -1;  // slot that takes the value when the region ends; such roots stand last
 };
 
 // The hops of a region and what they rest on.
 struct Region {
   Dag dag;
   std::vector<Root> roots;
-  std::vector<int32_t> inputs_dying;  // slots that are dead or overwritten when the region ends
-  std::vector<int32_t> dead;          // slots to clear
+  std::vector<int32_t> inputs_dying;                // slots that are dead or overwritten when the region ends
+  std::vector<int32_t> dead;                        // slots to clear
   std::vector<std::pair<const Hop*, Value>> facts;  // scalar hops and the values that planning relied on
-  std::vector<int32_t> absent;        // slots that were found unassigned
+  std::vector<int32_t> absent;                      // slots that were found unassigned
   size_t num_nodes = 0;
 };
 

@@ -29,7 +29,8 @@ namespace {
 constexpr int kShownCalls = 8;  // of a longer chain of calls the innermost ones are shown
 
 size_t characters(std::string_view text) {
-  return static_cast<size_t>(std::count_if(text.begin(), text.end(), [](unsigned char c) { return (c & 0xC0) != 0x80; }));
+  return static_cast<size_t>(
+      std::count_if(text.begin(), text.end(), [](unsigned char c) { return (c & 0xC0) != 0x80; }));
 }
 
 void append_carets(std::string& out, const Position& at, size_t length) {

@@ -65,9 +65,8 @@ int available_threads() {
 }
 
 void parallel_for(int64_t tasks, int threads, const std::function<void(int64_t)>& body) {
-  const int team = 1 + (threads > 1 && tasks > 1
-                            ? draw_tickets(static_cast<int>(std::min<int64_t>(threads, tasks)) - 1)
-                            : 0);
+  const int team =
+      1 + (threads > 1 && tasks > 1 ? draw_tickets(static_cast<int>(std::min<int64_t>(threads, tasks)) - 1) : 0);
   if (team == 1) {
     for (int64_t i = 0; i < tasks; ++i) body(i);
     return;

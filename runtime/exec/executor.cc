@@ -11,7 +11,16 @@ namespace hopline {
 
 // One sequence of nodes that is being run. What happens at its end depends on why it runs.
 struct Executor::Activation {
-  enum class Why : uint8_t { body, branch_predicate, branch_body, loop_predicate, loop_body, bounds, count_body, routine };
+  enum class Why : uint8_t {
+    body,
+    branch_predicate,
+    branch_body,
+    loop_predicate,
+    loop_body,
+    bounds,
+    count_body,
+    routine
+  };
   Why why = Why::body;
   const NodeList* nodes = nullptr;
   size_t at = 0;
@@ -25,7 +34,9 @@ struct Executor::Activation {
 
 namespace {
 
-uint64_t extend(uint64_t path, uint64_t with) { return (path ^ (with + 0x9E3779B97F4A7C15u)) * 0xBF58476D1CE4E5B9u + (path >> 31); }
+uint64_t extend(uint64_t path, uint64_t with) {
+  return (path ^ (with + 0x9E3779B97F4A7C15u)) * 0xBF58476D1CE4E5B9u + (path >> 31);
+}
 
 // A scalar made to be of the declared kind; matrices, frames and lists must be of it already.
 Value convert(Context& ctx, Value value, Kind declared, const std::string& what, const Span& span) {
@@ -131,8 +142,11 @@ void Executor::finish(Activation& a) {
     activations_.pop_back();
   };
   switch (a.why) {
-    case Why::body: activations_.pop_back(); return;
-    case Why::branch_body: return pop();
+    case Why::body:
+      activations_.pop_back();
+      return;
+    case Why::branch_body:
+      return pop();
     case Why::branch_predicate: {
       const auto& branch = std::get<Branch>(a.node->what);
       a.nodes = predicate(scope, branch.predicate, *a.node) ? &branch.then : &branch.otherwise;
@@ -213,7 +227,8 @@ void Executor::invoke(const Node& node, const Invoke& call, Scope& scope) {
     if (name == nullptr) fail(node.span, "eval: the name of the function must be a string");
     const std::string function = *name;
     arguments.erase(arguments.begin());
-    routine = planner_.find_routine(planner_.self, *scope.routine, function, arguments.empty() ? Kind::none : kind_of(arguments.front()));
+    routine = planner_.find_routine(planner_.self, *scope.routine, function,
+                                    arguments.empty() ? Kind::none : kind_of(arguments.front()));
     if (routine == nullptr) fail(node.span, "eval: function {} is not defined", function);
     // A single list stands for the arguments of a function that does not itself take one list.
     const auto* list = arguments.size() == 1 ? std::get_if<ListRef>(&arguments.front()) : nullptr;
@@ -226,12 +241,14 @@ void Executor::invoke(const Node& node, const Invoke& call, Scope& scope) {
           at = static_cast<size_t>(std::find(routine->input_names.begin(), routine->input_names.end(), all->names[k]) -
                                    routine->input_names.begin());
         }
-        if (at >= arguments.size()) fail(node.span, "eval: function {} has no parameter for entry {} of the list", function, k + 1);
+        if (at >= arguments.size())
+          fail(node.span, "eval: function {} has no parameter for entry {} of the list", function, k + 1);
         arguments[at] = all->entries[k];
       }
     }
     if (arguments.size() != routine->inputs.size())
-      fail(node.span, "eval: function {} expected {} arguments, found {}", function, routine->inputs.size(), arguments.size());
+      fail(node.span, "eval: function {} expected {} arguments, found {}", function, routine->inputs.size(),
+           arguments.size());
   }
   if (++depth_ > context_.config.recursion_limit)
     fail(ErrorKind::resource, node.span, "more than {} nested calls (recursion.limit), in function {}",
@@ -247,7 +264,8 @@ void Executor::invoke(const Node& node, const Invoke& call, Scope& scope) {
   next->own->path = extend(scope.path, node.span.begin);
   next->scope = next->own.get();
   for (size_t i = 0; i < arguments.size(); ++i) {
-    if (arguments[i].index() == 0) fail(node.span, "argument {} of {} is missing", routine->input_names[i], routine->name);
+    if (arguments[i].index() == 0)
+      fail(node.span, "argument {} of {} is missing", routine->input_names[i], routine->name);
     next->own->slots[static_cast<size_t>(routine->inputs[i])] =
         convert(context_, std::move(arguments[i]), routine->input_kinds[i],
                 fmt::format("argument {} of {}", routine->input_names[i], routine->name), node.span);
@@ -260,7 +278,8 @@ void Executor::bind_results(const Node& node, const Invoke& call, const Routine&
   const size_t wanted = call.eval_list ? routine.outputs.size() : std::min(call.results.size(), routine.outputs.size());
   for (size_t i = 0; i < wanted; ++i) {
     Value& v = inner.slots[static_cast<size_t>(routine.outputs[i])];
-    if (v.index() == 0) fail(node.span, "function {} ends without a value for its output {}", routine.name, routine.output_names[i]);
+    if (v.index() == 0)
+      fail(node.span, "function {} ends without a value for its output {}", routine.name, routine.output_names[i]);
     results.push_back(convert(context_, std::move(v), routine.output_kinds[i],
                               fmt::format("output {} of {}", routine.output_names[i], routine.name), node.span));
   }
@@ -274,7 +293,9 @@ void Executor::bind_results(const Node& node, const Invoke& call, const Routine&
   for (const int32_t s : node.dies) outer.slots[static_cast<size_t>(s)] = Value();
   for (size_t i = 0; i < call.results.size(); ++i)
     if (call.results[i] >= 0) {
-      if (i >= results.size()) fail(node.span, "function {} has {} outputs, {} are asked for", routine.name, results.size(), call.results.size());
+      if (i >= results.size())
+        fail(node.span, "function {} has {} outputs, {} are asked for", routine.name, results.size(),
+             call.results.size());
       outer.slots[static_cast<size_t>(call.results[i])] = std::move(results[i]);
     }
   // A result that nothing reads later is dropped at once.

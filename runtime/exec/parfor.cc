@@ -15,12 +15,14 @@ constexpr int64_t kTasks = 64;
 
 }  // namespace
 
-void Executor::run_parfor(const Node& node, const Count& count, Scope& scope, int64_t from, int64_t trips, int64_t step) {
+void Executor::run_parfor(const Node& node, const Count& count, Scope& scope, int64_t from, int64_t trips,
+                          int64_t step) {
   const int64_t tasks = std::min(kTasks, trips);
   const int threads = std::max(1, context_.threads);
   const std::vector<Value> before = scope.slots;
   std::vector<Value> start = before;
-  for (const int32_t s : count.accumulated) start[static_cast<size_t>(s)] = nothing_added(context_, before[static_cast<size_t>(s)]);
+  for (const int32_t s : count.accumulated)
+    start[static_cast<size_t>(s)] = nothing_added(context_, before[static_cast<size_t>(s)]);
   std::vector<std::vector<Value>> after(static_cast<size_t>(tasks));
   std::vector<std::unique_ptr<Session>> outputs(static_cast<size_t>(tasks));
   for (auto& o : outputs)

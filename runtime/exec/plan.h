@@ -13,9 +13,9 @@ namespace hopline {
 
 struct Instruction {
   const Op* op = nullptr;
-  uint32_t first_in = 0;     // into Code::operands
+  uint32_t first_in = 0;  // into Code::operands
   uint32_t num_in = 0;
-  uint32_t first_out = 0;    // outputs are the consecutive temporaries [first_out, first_out + num_out)
+  uint32_t first_out = 0;  // outputs are the consecutive temporaries [first_out, first_out + num_out)
   uint32_t num_out = 0;
   uint32_t last_use = 0;     // bit i: input i is dead afterwards (inputs beyond 32 are never marked)
   bool check_sizes = false;  // sizes were unknown when planning: infer() runs again with the real ones
@@ -47,9 +47,9 @@ struct InputGuard {
   int32_t slot = -1;
   int64_t entry = -1;
   Kind kind = Kind::none;
-  bool sized = false;         // rows, cols (of a list: rows) and empty must agree too
+  bool sized = false;  // rows, cols (of a list: rows) and empty must agree too
   int64_t rows = -1, cols = -1;
-  bool empty = false;         // known to hold no non-zero
+  bool empty = false;  // known to hold no non-zero
 };
 
 struct Plan {
@@ -68,9 +68,9 @@ struct Plan {
     int32_t slot;
     bool move;  // nothing else needs the register
   };
-  std::vector<Output> outputs;   // bound when the region ends
-  std::vector<int32_t> dead;     // slots cleared when the region ends
-  uint32_t num_nodes = 1;        // how many nodes of the sequence the plan covers; 0: the node is for the executor
+  std::vector<Output> outputs;  // bound when the region ends
+  std::vector<int32_t> dead;    // slots cleared when the region ends
+  uint32_t num_nodes = 1;       // how many nodes of the sequence the plan covers; 0: the node is for the executor
   bool generic = false;
 };
 

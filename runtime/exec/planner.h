@@ -11,10 +11,10 @@ namespace hopline {
 
 struct Planner {
   void* self = nullptr;
-  // A plan for the region that begins at sequence[begin], for the values in scope. A plan with num_nodes 0 says that the
-  // node is control flow for the executor. generic: sizes and scalar values must not be used.
-  std::unique_ptr<Plan> (*plan)(void* self, const NodeList& sequence, size_t begin, const Scope& scope, Context& context,
-                                bool generic) = nullptr;
+  // A plan for the region that begins at sequence[begin], for the values in scope. A plan with num_nodes 0 says that
+  // the node is control flow for the executor. generic: sizes and scalar values must not be used.
+  std::unique_ptr<Plan> (*plan)(void* self, const NodeList& sequence, size_t begin, const Scope& scope,
+                                Context& context, bool generic) = nullptr;
   // The routine of a function named at run time (eval); null when there is none.
   const Routine* (*find_routine)(void* self, const Routine& from, const std::string& name, Kind first) = nullptr;
 };

@@ -38,17 +38,17 @@ struct Count {  // for, parfor
   bool parallel = false;
   std::vector<int32_t> accumulated;  // of a parfor: slots that its body only adds to (x += e)
 };
-struct Invoke {  // a call of a user function
+struct Invoke {                      // a call of a user function
   const Routine* routine = nullptr;  // null: eval (`eval`) or evalList, whose first argument names the function
   bool eval = false, eval_list = false;
-  std::vector<int32_t> arguments;    // slots of the caller
-  std::vector<int32_t> results;      // slots of the caller, -1: dropped
+  std::vector<int32_t> arguments;           // slots of the caller
+  std::vector<int32_t> results;             // slots of the caller, -1: dropped
   std::vector<std::string> argument_names;  // eval only
 };
 
 // The plans made so far at one program point, the last ones to be tried first. Readers take no lock.
 struct PlanCache {
-  static constexpr uint32_t kExact = 8;   // after so many plans a generic one is made
+  static constexpr uint32_t kExact = 8;  // after so many plans a generic one is made
   static constexpr uint32_t kMost = 64;
   std::mutex mutex;
   std::atomic<uint32_t> count{0};

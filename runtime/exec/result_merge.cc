@@ -21,7 +21,8 @@ template <class T>
 MatrixRef merge(Context& ctx, const MatrixRef& before, const std::vector<MatrixRef>& changed, const Span& span) {
   for (const MatrixRef& m : changed)
     if (m->rows() != before->rows() || m->cols() != before->cols())
-      fail(span, "a parfor result changed its size from {}x{} to {}x{}", before->rows(), before->cols(), m->rows(), m->cols());
+      fail(span, "a parfor result changed its size from {}x{} to {}x{}", before->rows(), before->cols(), m->rows(),
+           m->cols());
   const MatrixRef old = to_dense<T>(ctx, before);
   std::vector<MatrixRef> dense;
   for (const MatrixRef& m : changed) dense.push_back(to_dense<T>(ctx, m));
@@ -41,13 +42,14 @@ MatrixRef merge(Context& ctx, const MatrixRef& before, const std::vector<MatrixR
 
 }  // namespace
 
-void merge_results(Context& ctx, const Value& before, std::vector<std::vector<Value>>& after, int32_t slot, Value& result,
-                   const Span& span) {
+void merge_results(Context& ctx, const Value& before, std::vector<std::vector<Value>>& after, int32_t slot,
+                   Value& result, const Span& span) {
   const auto s = static_cast<size_t>(slot);
   if (const auto* old = std::get_if<MatrixRef>(&before)) {
     std::vector<MatrixRef> changed;
     for (auto& task : after)
-      if (const auto* m = std::get_if<MatrixRef>(&task[s]); m != nullptr && m->get() != old->get()) changed.push_back(*m);
+      if (const auto* m = std::get_if<MatrixRef>(&task[s]); m != nullptr && m->get() != old->get())
+        changed.push_back(*m);
     if (changed.empty()) return;
     result = with_real(ctx, [&](auto real) { return merge<decltype(real)>(ctx, *old, changed, span); });
   } else if (const auto* list = std::get_if<ListRef>(&before)) {
@@ -64,12 +66,17 @@ void merge_results(Context& ctx, const Value& before, std::vector<std::vector<Va
 
 Value nothing_added(Context& ctx, const Value& before) {
   switch (kind_of(before)) {
-    case Kind::integer: return int64_t{0};
+    case Kind::integer:
+      return int64_t{0};
     case Kind::boolean:
-    case Kind::real: return 0.0;
-    case Kind::string: return std::string();
-    case Kind::matrix: return new_zeros(ctx, std::get<MatrixRef>(before)->rows(), std::get<MatrixRef>(before)->cols());
-    default: return before;
+    case Kind::real:
+      return 0.0;
+    case Kind::string:
+      return std::string();
+    case Kind::matrix:
+      return new_zeros(ctx, std::get<MatrixRef>(before)->rows(), std::get<MatrixRef>(before)->cols());
+    default:
+      return before;
   }
 }
 

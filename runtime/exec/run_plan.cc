@@ -12,12 +12,14 @@ namespace hopline {
 namespace {
 
 int64_t now() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
+      .count();
 }
 
 bool same(const Value& a, const Value& b) {
   if (a.index() != b.index()) return false;
-  if (const auto* d = std::get_if<double>(&a)) return std::bit_cast<uint64_t>(*d) == std::bit_cast<uint64_t>(std::get<double>(b));
+  if (const auto* d = std::get_if<double>(&a))
+    return std::bit_cast<uint64_t>(*d) == std::bit_cast<uint64_t>(std::get<double>(b));
   return a == b;
 }
 
@@ -60,7 +62,8 @@ const Plan& Executor::plan_for(const NodeList& nodes, size_t at, Scope& scope) {
     }
   const std::lock_guard lock(cache.mutex);
   const uint32_t count = cache.count.load();
-  if (count >= PlanCache::kMost) fail(ErrorKind::resource, nodes[at].span, "more than {} plans at one place", PlanCache::kMost);
+  if (count >= PlanCache::kMost)
+    fail(ErrorKind::resource, nodes[at].span, "more than {} plans at one place", PlanCache::kMost);
   const int64_t begin = observer_ == nullptr ? 0 : now();
   const bool generic = count >= PlanCache::kExact;
   cache.plans[count] = planner_.plan(planner_.self, nodes, at, scope, context_, generic);

@@ -1,4 +1,5 @@
-// Registers and argument lists of running plans: a stack of values that is reused, so that running a plan allocates nothing.
+// Registers and argument lists of running plans: a stack of values that is reused, so that running a plan allocates
+// nothing.
 #pragma once
 #include <cstddef>
 #include <memory>

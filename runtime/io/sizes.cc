@@ -19,7 +19,8 @@ void check_file_sizes(const FileJob& job, const FileOptions& want, int64_t rows,
 int64_t checked_cells(const FileJob& job, int64_t rows, int64_t cols, const std::string& path) {
   int64_t cells = 0;
   constexpr int64_t kMost = INT64_MAX / 16;
-  if (rows < 0 || cols < 0 || rows > kMost || cols > kMost || __builtin_mul_overflow(rows, cols, &cells) || cells > kMost)
+  if (rows < 0 || cols < 0 || rows > kMost || cols > kMost || __builtin_mul_overflow(rows, cols, &cells) ||
+      cells > kMost)
     job.fail("matrix is too large: {}x{} ({})", rows, cols, path);
   return cells;
 }

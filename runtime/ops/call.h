@@ -20,8 +20,9 @@ struct Context {
   Memory& memory;
   const Config& config;
   Precision precision = Precision::f64;
-  int threads = 1;             // how many this caller may use
-  Session* session = nullptr;  // output, files, cancel flag: what effects need (runtime/exec/session.h); null in unit tests
+  int threads = 1;  // how many this caller may use
+  Session* session =
+      nullptr;  // output, files, cancel flag: what effects need (runtime/exec/session.h); null in unit tests
 };
 
 struct Call {
@@ -29,7 +30,7 @@ struct Call {
   const Op& op;
   std::span<Value* const> in;  // absent optional arguments hold monostate
   std::span<Value> out;
-  uint32_t last_use = 0;       // bit i: nobody reads input i after this call, so take(i) may be used
+  uint32_t last_use = 0;  // bit i: nobody reads input i after this call, so take(i) may be used
   Span span;
   std::span<const std::string> names;  // of variadic arguments (list(a=1)); empty when there are none
 
@@ -79,7 +80,8 @@ MatrixRef materialize(Context& ctx, const MatrixRef& m);
 // Counts on first use and keeps the count.
 template <class T>
 int64_t count_nnz(Context& ctx, const MatrixBlock& m);
-// A freshly computed block in the format that suits its count of non-zeros (sparse below kSparse and more than one column).
+// A freshly computed block in the format that suits its count of non-zeros (sparse below kSparse and more than one
+// column).
 template <class T>
 MatrixRef settle(Context& ctx, std::shared_ptr<MatrixBlock> m);
 constexpr double kSparse = 0.4;

@@ -1,4 +1,5 @@
-// What an operator's size inference and cost see: kinds and sizes of the inputs, and scalar values where they are known.
+// What an operator's size inference and cost see: kinds and sizes of the inputs, and scalar values where they are
+// known.
 #pragma once
 #include <optional>
 #include <span>

@@ -17,7 +17,8 @@ struct InferCall;  // one size inference: runtime/ops/infer.h
 struct Param {
   std::string_view name;
   Kinds accepts = kAny;
-  std::string_view default_text = {};  // a DML literal: "1", "TRUE", "\"rows\""; "none" = may be absent (Value is monostate)
+  std::string_view default_text =
+      {};  // a DML literal: "1", "TRUE", "\"rows\""; "none" = may be absent (Value is monostate)
   constexpr bool required() const { return default_text.empty(); }
 };
 // Short forms for rows: {param::matrix("X"), param::number("k", "1")}.
@@ -26,7 +27,9 @@ constexpr Param matrix(std::string_view name) { return {name, kMatrix}; }
 constexpr Param number(std::string_view name, std::string_view fallback = {}) { return {name, kNumber, fallback}; }
 constexpr Param text(std::string_view name, std::string_view fallback = {}) { return {name, kString, fallback}; }
 constexpr Param any(std::string_view name, std::string_view fallback = {}) { return {name, kAny, fallback}; }
-constexpr Param of(std::string_view name, Kinds kinds, std::string_view fallback = {}) { return {name, kinds, fallback}; }
+constexpr Param of(std::string_view name, Kinds kinds, std::string_view fallback = {}) {
+  return {name, kinds, fallback};
+}
 constexpr Param optional(std::string_view name, Kinds kinds) { return {name, kinds, "none"}; }
 }  // namespace param
 
@@ -93,17 +96,17 @@ struct Kernel {
 };
 
 struct Op {
-  std::string_view name;                     // DML name or infix token
+  std::string_view name;  // DML name or infix token
   std::array<std::string_view, 2> aliases{};
   Params params;
-  uint8_t outputs = 1;                       // 0: a statement (print); >1: [a, b] = f(...)
+  uint8_t outputs = 1;  // 0: a statement (print); >1: [a, b] = f(...)
   Laws laws;
   void (*infer)(InferCall&) = nullptr;       // sets the outputs' Meta; reports wrong sizes with the span
   Cost (*cost)(const InferCall&) = nullptr;  // null: reads its inputs and writes its outputs once, no scratch
   std::span<const Kernel> kernels;           // best first; the last is the plain reference that takes everything
   std::string_view doc;                      // one line
-  std::string_view example;                  // a script of one or more lines with "# expect: ..." comments; run as a test
-  bool hidden = false;                       // made by the planner only, not callable from a script
+  std::string_view example;  // a script of one or more lines with "# expect: ..." comments; run as a test
+  bool hidden = false;       // made by the planner only, not callable from a script
 };
 
 // Rows of one family, listed in table.cc.

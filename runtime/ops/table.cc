@@ -9,28 +9,10 @@ namespace hopline {
 
 std::span<const OpFamily> op_families() {
   static const OpFamily kFamilies[] = {
-      structural_ops(),
-      elementwise_ops(),
-      ternary_ops(),
-      aggregate_ops(),
-      cumulative_ops(),
-      matmul_ops(),
-      linalg_ops(),
-      reorg_ops(),
-      index_ops(),
-      datagen_ops(),
-      order_ops(),
-      selection_ops(),
-      distinct_ops(),
-      table_ops(),
-      grouped_ops(),
-      quantile_ops(),
-      moment_ops(),
-      distribution_ops(),
-      text_ops(),
-      cast_ops(),
-      list_ops(),
-      file_ops(),
+      structural_ops(), elementwise_ops(), ternary_ops(), aggregate_ops(), cumulative_ops(), matmul_ops(),
+      linalg_ops(),     reorg_ops(),       index_ops(),   datagen_ops(),   order_ops(),      selection_ops(),
+      distinct_ops(),   table_ops(),       grouped_ops(), quantile_ops(),  moment_ops(),     distribution_ops(),
+      text_ops(),       cast_ops(),        list_ops(),    file_ops(),
   };
   return kFamilies;
 }
