@@ -20,7 +20,7 @@ struct RunOptions {
   std::map<std::string, std::string> arguments;     // $name -> text; positional ones are "1", "2", ...
   std::function<void(std::string_view)> print;      // what the script prints; null: nowhere
   std::function<void(const std::string&)> explain;  // takes each plan as it is made; null: not wanted
-  bool explain_hops = false, explain_instructions = false;
+  bool explain_hops = false, explain_rules = false, explain_instructions = false;
   bool warnings = false;                         // note warnings of the check
   std::function<void(const std::string&)> note;  // takes warnings and notes
   std::optional<uint64_t> seed;                  // of unseeded draws; none: from entropy

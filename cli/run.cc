@@ -77,8 +77,9 @@ int run(const Options& options, Output& output) {
   run.note = [&](const std::string& text) { output.note(text); };
   const bool all = options.explain == "all";
   run.explain_hops = all || options.explain == "hops";
+  run.explain_rules = all || options.explain == "rules";
   run.explain_instructions = all || options.explain == "instructions" || options.explain == "lops";
-  if (run.explain_hops || run.explain_instructions) run.explain = run.note;
+  if (run.explain_hops || run.explain_rules || run.explain_instructions) run.explain = run.note;
   run.warnings = options.verbose;
   if (options.seed) run.seed = static_cast<uint64_t>(*options.seed);
   const RunStatus status = engine.run(script.name, std::move(script.text), run);

@@ -2,12 +2,17 @@
 
 #include "planner/lower/explain.h"
 #include "planner/lower/lower.h"
+#include "planner/rewrite/rewrite.h"
 
 namespace hopline {
 
 std::unique_ptr<Plan> ProgramPlanner::plan(const NodeList& sequence, size_t begin, const Scope& scope, Context& context,
                                            bool generic) {
   const std::unique_ptr<Region> region = build_region(program_, sequence, begin, scope, context, generic);
+  const std::vector<Fired> fired = rewrite(*region, context);
+  if (options_.explain && options_.explain_rules)
+    for (const Fired& f : fired)
+      options_.explain(fmt::format("rule {}  # line {}\n", f.rule, program_.files().position(f.span).line));
   std::unique_ptr<Plan> plan = lower_region(*region, scope, generic);
   if (options_.explain && plan->num_nodes > 0) {
     if (options_.explain_hops) options_.explain(explain_hops(*region, program_.files()));

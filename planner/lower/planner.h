@@ -9,7 +9,7 @@ namespace hopline {
 
 struct PlannerOptions {
   std::function<void(const std::string&)> explain;  // takes each plan as text; null: plans are not printed
-  bool explain_hops = false, explain_instructions = false;
+  bool explain_hops = false, explain_rules = false, explain_instructions = false;
 };
 
 class ProgramPlanner {

@@ -14,6 +14,7 @@ struct OneKey : Session {
   void print(std::string_view) override {}
   uint64_t draw_key(const Span&) override { return 99; }
   uint64_t seed() const override { return 0; }
+  std::unique_ptr<Session> task() override { return nullptr; }
 };
 
 // rand(...) with what differs from the defaults.

@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <memory>
+
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -246,6 +248,7 @@ TEST(Matmul, StopsWhenTheRunIsCancelled) {
     void print(std::string_view) override {}
     uint64_t draw_key(const Span&) override { return 0; }
     uint64_t seed() const override { return 0; }
+    std::unique_ptr<Session> task() override { return nullptr; }
   };
   OpTest t;
   Stopped session;

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
+
 #include <cmath>
 
 #include "runtime/exec/session.h"
@@ -16,6 +18,7 @@ struct Capture : Session {
   void print(std::string_view t) override { text += t; }
   uint64_t draw_key(const Span&) override { return 0; }
   uint64_t seed() const override { return 0; }
+  std::unique_ptr<Session> task() override { return nullptr; }
 };
 
 struct TextTest : testing::Test, OpTest {
