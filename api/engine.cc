@@ -84,7 +84,8 @@ void note_warnings(const RunOptions& options, const Program& checked) {
 
 void run_program(const Config& config, Memory& memory, const RunOptions& options, Executable& program,
                  std::shared_ptr<std::atomic<int>> stop) {
-  ProgramPlanner planner(program, {options.explain, options.explain_hops, options.explain_rules, options.explain_instructions});
+  ProgramPlanner planner(program,
+                         {options.explain, options.explain_hops, options.explain_rules, options.explain_instructions});
   RunSession session(options, options.seed ? *options.seed : entropy(), std::move(stop));
   Context context{memory, config};
   context.precision = config.precision == "single" ? Precision::f32 : Precision::f64;
