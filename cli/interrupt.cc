@@ -5,17 +5,17 @@
 #include <atomic>
 #include <csignal>
 
-#include "runtime/exec/session.h"
+#include "api/engine.h"
 
 namespace hopline {
 namespace {
 
-std::atomic<Session*> running{nullptr};
+std::atomic<Engine*> running{nullptr};
 std::atomic<int> signals{0};
 
 void on_signal(int) {
   if (signals.fetch_add(1) > 0) ::_exit(static_cast<int>(ErrorKind::interrupted));
-  if (Session* const session = running.load()) session->cancel();
+  if (Engine* const engine = running.load()) engine->cancel();
 }
 
 }  // namespace
@@ -29,9 +29,9 @@ void catch_signals() {
   std::signal(SIGPIPE, SIG_IGN);
 }
 
-Interruptible::Interruptible(Session& session) {
-  running = &session;
-  if (signals > 0) session.cancel();
+Interruptible::Interruptible(Engine& engine) {
+  running = &engine;
+  if (signals > 0) engine.cancel();
 }
 
 Interruptible::~Interruptible() { running = nullptr; }

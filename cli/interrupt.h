@@ -3,16 +3,16 @@
 
 namespace hopline {
 
-class Session;
+class Engine;
 
-// From now on SIGINT and SIGTERM cancel the session that runs; a second one ends the process at once with status 130.
+// From now on SIGINT and SIGTERM cancel the engine that runs; a second one ends the process at once with status 130.
 // Writing to a closed pipe is an error instead of a signal.
 void catch_signals();
 
-// Says which session the signals cancel while this lives. A signal that came earlier cancels it at once.
+// Says which engine the signals cancel while this lives. A signal that came earlier cancels it at once.
 class Interruptible {
  public:
-  explicit Interruptible(Session& session);
+  explicit Interruptible(Engine& engine);
   ~Interruptible();
   Interruptible(const Interruptible&) = delete;
   Interruptible& operator=(const Interruptible&) = delete;

@@ -9,6 +9,7 @@
 
 #include "api/engine.h"
 #include "cli/help.h"
+#include "cli/interrupt.h"
 #include "runtime/base/error.h"
 
 namespace hopline {
@@ -82,6 +83,7 @@ int run(const Options& options, Output& output) {
   if (run.explain_hops || run.explain_rules || run.explain_instructions) run.explain = run.note;
   run.warnings = options.verbose;
   if (options.seed) run.seed = static_cast<uint64_t>(*options.seed);
+  const Interruptible interruptible(engine);
   const RunStatus status = engine.run(script.name, std::move(script.text), run);
   if (!status.text.empty()) output.note(status.text);
   return status.status;
