@@ -13,6 +13,7 @@
 #include "runtime/base/parallel.h"
 #include "runtime/exec/session.h"
 #include "runtime/memory/memory.h"
+#include "runtime/ops/sorting_simd.h"
 
 namespace hopline {
 
@@ -142,13 +143,13 @@ class Bins {
     factor_ = (kBins - 1) / (high - low_);
     if (!(high > low_) || !std::isfinite(factor_)) return;
     std::array<int32_t, kBins> counts{};
-    std::array<uint16_t, kBlock> bins;
+    std::array<int32_t, kBlock> bins;
     for (size_t i = 0; i < sample.size(); i += kBlock) {
       std::array<uint64_t, kBlock> keys;
       const size_t size = std::min(kBlock, sample.size() - i);
       for (size_t k = 0; k < size; ++k) keys[k] = sample[i + k].key;
       find_bins(keys.data(), static_cast<int64_t>(size), bins.data());
-      for (size_t k = 0; k < size; ++k) ++counts[bins[k]];
+      for (size_t k = 0; k < size; ++k) ++counts[static_cast<size_t>(bins[k])];
     }
     balanced_ = *std::max_element(counts.begin(), counts.end()) <= 4 * kOversample;
     int64_t filled = 0;
@@ -161,8 +162,9 @@ class Bins {
   bool balanced() const { return balanced_; }
   int64_t buckets() const { return buckets_; }
   void find(const uint64_t* keys, int64_t n, uint16_t* bucket) const {
-    find_bins(keys, n, bucket);
-    for (int64_t i = 0; i < n; ++i) bucket[i] = bucket_of_[bucket[i]];
+    std::array<int32_t, KeySource::kTile> bins;
+    find_bins(keys, n, bins.data());
+    for (int64_t i = 0; i < n; ++i) bucket[i] = bucket_of_[static_cast<size_t>(bins[static_cast<size_t>(i)])];
   }
 
  private:
@@ -173,21 +175,11 @@ class Bins {
     if (scale_ == Scale::key) return static_cast<double>(static_cast<int64_t>(key ^ kSignBit));
     return std::bit_cast<double>(key ^ (((key >> 63) - 1) | kSignBit));
   }
-  template <Scale scale>
-  static int32_t bin(uint64_t key, double low, double factor) {
-    const double v = scale == Scale::key ? static_cast<double>(static_cast<int64_t>(key ^ kSignBit))
-                                         : std::bit_cast<double>(key ^ (((key >> 63) - 1) | kSignBit));
-    double at = (v - low) * factor;
-    at = at < kBins - 1 ? at : kBins - 1;  // NaN too
-    at = at > 0 ? at : 0;
-    return static_cast<int32_t>(at);
-  }
-  void find_bins(const uint64_t* keys, int64_t n, uint16_t* bins) const {
-    const double low = low_, factor = factor_;
-    if (scale_ == Scale::key)
-      for (int64_t i = 0; i < n; ++i) bins[i] = static_cast<uint16_t>(bin<Scale::key>(keys[i], low, factor));
-    else
-      for (int64_t i = 0; i < n; ++i) bins[i] = static_cast<uint16_t>(bin<Scale::number>(keys[i], low, factor));
+  void find_bins(const uint64_t* keys, int64_t n, int32_t* bins) const {
+    if (scale_ == Scale::number) return sorting::find_bins(keys, n, low_, factor_, kBins - 1, bins);
+    for (int64_t i = 0; i < n; ++i)
+      bins[i] =
+          static_cast<int32_t>(std::clamp((place(keys[i]) - low_) * factor_, 0.0, static_cast<double>(kBins - 1)));
   }
   Scale scale_;
   bool balanced_ = false;
@@ -344,14 +336,7 @@ void sort_entries(const Call& call, const KeySource& source, int64_t n, Entry* o
 void ColumnKeys::read(int64_t begin, int64_t end, uint64_t* keys) const {
   double tile[kTile];
   const double* v = column_.read(begin, end, tile);
-  const int64_t n = end - begin;
-  bool minus_zero = false;
-  for (int64_t i = 0; i < n; ++i) minus_zero |= std::bit_cast<uint64_t>(v[i]) == kSignBit;
-  if (minus_zero) minus_zero_.store(true, std::memory_order_relaxed);
-  if (decreasing_)
-    for (int64_t i = 0; i < n; ++i) keys[i] = descending_key(v[i]);
-  else
-    for (int64_t i = 0; i < n; ++i) keys[i] = ascending_key(v[i]);
+  if (sorting::write_keys(v, end - begin, decreasing_, keys)) minus_zero_.store(true, std::memory_order_relaxed);
 }
 
 void sort_keys(const Call& call, const KeySource& source, int64_t n, Key* out, const SortedRange& sorted) {
