@@ -30,7 +30,8 @@ HWY_INLINE bool write_keys_as(const double* v, int64_t n, uint64_t* keys) {
     const auto negative = hn::BitCast(du, hn::BroadcastSignBit(hn::BitCast(di, bits)));
     auto key = hn::Xor(bits, hn::Or(negative, sign));
     if (kDecreasing) key = hn::Not(key);
-    const auto nan = hn::RebindMask(du, hn::Ne(cell, cell));
+    // Ne() is false for NaN.
+    const auto nan = hn::RebindMask(du, hn::Not(hn::Eq(cell, cell)));
     hn::StoreU(hn::IfThenElse(nan, ones, key), du, keys + i);
   }
   bool minus_zero = !hn::AllTrue(du, hn::Eq(minus_zeros, hn::Zero(du)));
