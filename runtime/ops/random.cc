@@ -52,10 +52,9 @@ uint32_t number(const Random& draw) { return static_cast<uint32_t>(draw.draw); }
 
 template <class T>
 void draw_uniform(const Random& r, int64_t begin, int64_t end, T* out) {
-  const T low = static_cast<T>(r.low), range = static_cast<T>(r.high) - low;
-  cut_blocks<2>(begin, end, out, [&](uint64_t block, int64_t blocks, T* to) {
-    draw::uniform(r.key, number(r), block, blocks, low, range, to);
-  });
+  const Interval<T> in(r.low, r.high);
+  cut_blocks<2>(begin, end, out,
+                [&](uint64_t block, int64_t blocks, T* to) { draw::uniform(r.key, number(r), block, blocks, in, to); });
 }
 
 void draw_normal(const Random& r, int64_t begin, int64_t end, double* out) {
@@ -74,6 +73,19 @@ void draw_normal(const Random& r, int64_t begin, int64_t end, float* out) {
 }
 
 template <class T>
+void draw_poisson(const Random& r, int64_t begin, int64_t end, T* out) {
+  constexpr auto kStream = static_cast<uint32_t>(Stream::poisson);
+  const Poisson poisson(r.lambda, end - begin);
+  uint32_t words[kTile];
+  for (int64_t i = begin; i < end; i += kTile / 4) {
+    const int64_t n = std::min(kTile / 4, end - i);
+    draw::words(r.key, number(r), kStream, static_cast<uint64_t>(i), n, words);
+    for (int64_t k = 0; k < n; ++k)
+      out[i - begin + k] = static_cast<T>(poisson.cell(r.key, number(r), i + k, words + 4 * k));
+  }
+}
+
+template <class T>
 void draw_values(const Random& r, int64_t begin, int64_t end, T* out) {
   switch (r.distribution) {
     case Distribution::uniform:
@@ -81,11 +93,8 @@ void draw_values(const Random& r, int64_t begin, int64_t end, T* out) {
       return draw_uniform(r, begin, end, out);
     case Distribution::normal:
       return draw_normal(r, begin, end, out);
-    case Distribution::poisson: {
-      const Poisson poisson(r.lambda, end - begin);
-      for (int64_t i = begin; i < end; ++i) out[i - begin] = static_cast<T>(poisson.cell(r.key, number(r), i));
-      return;
-    }
+    case Distribution::poisson:
+      return draw_poisson(r, begin, end, out);
   }
 }
 
@@ -125,7 +134,7 @@ void draw_at(const Random& r, const int64_t* cells, int64_t n, T* out) {
     return;
   }
   double tile[kTile];
-  const T low = static_cast<T>(r.low), range = static_cast<T>(r.high) - low;
+  const Interval<T> in(r.low, r.high);
   for (int64_t i = 0; i < n; i += kTile) {
     const int64_t some = std::min(kTile, n - i);
     if (r.distribution == Distribution::normal) {
@@ -135,12 +144,11 @@ void draw_at(const Random& r, const int64_t* cells, int64_t n, T* out) {
     }
     draw::uniform_at(r.key, number(r), cells + i, some, tile);
     for (int64_t k = 0; k < some; ++k) {
-      if constexpr (sizeof(T) == 4) {
-        const float unit = static_cast<float>(static_cast<uint32_t>(tile[k] * 0x1p24)) * 0x1p-24F;  // the top 24 bits
-        out[i + k] = unit * range + low;
-      } else {
-        out[i + k] = tile[k] * range + low;
-      }
+      // Single precision takes the top 24 bits.
+      if constexpr (sizeof(T) == 4)
+        out[i + k] = in.at(static_cast<float>(static_cast<uint32_t>(tile[k] * 0x1p24)) * 0x1p-24F);
+      else
+        out[i + k] = in.at(tile[k]);
     }
   }
 }
@@ -151,12 +159,7 @@ namespace {
 int64_t kept_cells(const Random& r, uint64_t threshold, int64_t begin, int64_t end, int64_t* kept) {
   uint32_t words[kTile];
   draw_words(r.key, r.draw, Stream::sparsity, begin, end, words);
-  int64_t n = 0;
-  for (int64_t i = 0; i < end - begin; ++i) {
-    kept[n] = begin + i;
-    n += words[i] < threshold;
-  }
-  return n;
+  return draw::kept(words, threshold, end - begin, begin, kept);
 }
 
 int64_t count_kept(const Random& r, uint64_t threshold, int64_t begin, int64_t end) {

@@ -2,7 +2,9 @@
 // A block holds four 32-bit words. Any cell can be computed alone, so tiles, threads, formats and fused operators
 // agree.
 #pragma once
+#include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdint>
 
 #include "runtime/data/matrix_block.h"
@@ -39,6 +41,17 @@ inline bool keep_cell(uint64_t key, uint64_t draw, int64_t e, uint64_t threshold
   return w[static_cast<size_t>(e & 3)] < threshold;
 }
 
+// [low, high): a number u in [0, 1) becomes min(low + range * u, most), where rounding would reach high.
+template <class T>
+struct Interval {
+  T low, range, most;
+  Interval(double lower, double upper)
+      : low(static_cast<T>(lower)),
+        range(static_cast<T>(upper) - low),
+        most(std::nextafter(static_cast<T>(upper), low)) {}
+  T at(T unit) const { return std::min(unit * range + low, most); }
+};
+
 // Words [begin, end) of a stream.
 void draw_words(uint64_t key, uint64_t draw, Stream stream, int64_t begin, int64_t end, uint32_t* out);
 
@@ -52,8 +65,8 @@ MatrixRef draw_sparse(Context& ctx, const MatrixBlock& m);
 
 // Vector kernels (random_simd.cc). Results have the same bits for every vector width.
 namespace draw {
-void uniform(uint64_t key, uint32_t draw, uint64_t block, int64_t blocks, double low, double range, double* out);
-void uniform(uint64_t key, uint32_t draw, uint64_t block, int64_t blocks, float low, float range, float* out);
+void uniform(uint64_t key, uint32_t draw, uint64_t block, int64_t blocks, const Interval<double>& in, double* out);
+void uniform(uint64_t key, uint32_t draw, uint64_t block, int64_t blocks, const Interval<float>& in, float* out);
 void normal(uint64_t key, uint32_t draw, uint64_t block, int64_t blocks, double* out);
 void words(uint64_t key, uint32_t draw, uint32_t stream, uint64_t block, int64_t blocks, uint32_t* out);
 // Single cells: their two words (uniform), or their standard normal numbers.
@@ -65,6 +78,8 @@ void keep(const uint32_t* words, uint64_t threshold, int64_t n, float* out);
 // out[i] = words[i] < threshold ? value : 0
 void choose(const uint32_t* words, uint64_t threshold, int64_t n, double value, double* out);
 void choose(const uint32_t* words, uint64_t threshold, int64_t n, float value, float* out);
+// Writes first + i for each word i below the threshold; returns how many.
+int64_t kept(const uint32_t* words, uint64_t threshold, int64_t n, int64_t first, int64_t* out);
 // How many words are below the threshold.
 int64_t count(const uint32_t* words, uint64_t threshold, int64_t n);
 }  // namespace draw

@@ -112,18 +112,25 @@ double Poisson::invert(double u) const {
   return k;
 }
 
-// Hoermann's transformed rejection with squeeze (PTRS), beyond kInverted.
-double Poisson::cell(uint64_t key, uint32_t draw, int64_t e) const {
+// By inversion, or by Hoermann's transformed rejection with squeeze (PTRS) beyond kInverted.
+double Poisson::attempt(const uint32_t* w) const {
+  if (lambda_ <= kInverted) return invert(to_unit(w[0], w[1]));
+  const double u = to_unit(w[0], w[1]) - 0.5, v = to_unit(w[2], w[3]) + 0x1p-53, us = 0.5 - std::fabs(u);
+  const double k = std::floor((2 * a_ / us + b_) * u + lambda_ + 0.43);
+  if (us >= 0.07 && v <= vr_) return k;
+  if (!(k >= 0) || (us < 0.013 && v > us)) return -1;
+  return log_positive(v * inverse_ / (a_ / (us * us) + b_)) <= log_probability(k, lambda_) ? k : -1;
+}
+
+double Poisson::cell(uint64_t key, uint32_t draw, int64_t e, const uint32_t* words) const {
   constexpr auto kStream = static_cast<uint32_t>(Stream::poisson);
-  for (uint32_t attempt = 0;; ++attempt) {
-    const Words w = philox(key, static_cast<uint64_t>(e), draw, kStream + 256 * attempt);
-    if (lambda_ <= kInverted) return invert(to_unit(w[0], w[1]));
-    const double u = to_unit(w[0], w[1]) - 0.5, v = to_unit(w[2], w[3]) + 0x1p-53, us = 0.5 - std::fabs(u);
-    const double k = std::floor((2 * a_ / us + b_) * u + lambda_ + 0.43);
-    if (us >= 0.07 && v <= vr_) return k;
-    if (!(k >= 0) || (us < 0.013 && v > us)) continue;
-    if (log_positive(v * inverse_ / (a_ / (us * us) + b_)) <= log_probability(k, lambda_)) return k;
-  }
+  double k = attempt(words);
+  for (uint32_t n = 1; k < 0; ++n) k = attempt(philox(key, static_cast<uint64_t>(e), draw, kStream + 256 * n).data());
+  return k;
+}
+
+double Poisson::cell(uint64_t key, uint32_t draw, int64_t e) const {
+  return cell(key, draw, e, philox(key, static_cast<uint64_t>(e), draw, static_cast<uint32_t>(Stream::poisson)).data());
 }
 
 }  // namespace hopline

@@ -11,9 +11,13 @@ class Poisson {
   Poisson(double lambda, int64_t cells);
   // Cell e of the draw (design 6, stream 3).
   double cell(uint64_t key, uint32_t draw, int64_t e) const;
+  // The same, given the words of the cell's first block.
+  double cell(uint64_t key, uint32_t draw, int64_t e, const uint32_t* words) const;
 
  private:
   double invert(double u) const;
+  // A number from one block of words, or -1 where the method rejects them.
+  double attempt(const uint32_t* words) const;
   double lambda_;
   double first_ = 0;                             // probability of 0
   std::vector<double> cumulative_;               // by count, up to the rounding of 1

@@ -9,6 +9,7 @@
 #include <hwy/highway.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 #include "runtime/ops/random.h"
@@ -296,36 +297,46 @@ HWY_INLINE Reals<kN> unit(const Ints<kN>& high, const Ints<kN>& low) {
   return (upper - (0x1p20 + 0x1p-12)) + lower;
 }
 
-void uniform_f64(uint64_t key, uint32_t draw, uint64_t block, int64_t blocks, double low, double range, double* out) {
+template <int kN>
+HWY_INLINE Reals<kN> placed(const Reals<kN>& unit, const Interval<double>& in) {
+  const VF most = vector_of(in.most);
+  Reals<kN> out = unit * in.range + in.low;
+  HOPLINE_EACH(kN, out.v[i] = hn::Min(out.v[i], most));
+  return out;
+}
+
+void uniform_f64(uint64_t key, uint32_t draw, uint64_t block, int64_t blocks, const Interval<double>& in, double* out) {
   const F64 d;
-  if (low == 0 && range == 1)
+  if (in.low == 0 && in.range == 1)
     return each_block<2, 3>(key, draw, 0, block, blocks, lane_blocks(), out, [=](const auto& s, double* to) HWY_ATTR {
       store_pairs(d, unit(s.w0, s.w1), unit(s.w2, s.w3), to);
     });
   each_block<2, 2>(key, draw, 0, block, blocks, lane_blocks(), out, [=](const auto& s, double* to) HWY_ATTR {
-    store_pairs(d, unit(s.w0, s.w1) * range + low, unit(s.w2, s.w3) * range + low, to);
+    store_pairs(d, placed(unit(s.w0, s.w1), in), placed(unit(s.w2, s.w3), in), to);
   });
 }
 
 // Even and odd cells of a block stand next to each other, so blocks are taken in order.
-void uniform_f32(uint64_t key, uint32_t draw, uint64_t block, int64_t blocks, float low, float range, float* out) {
+void uniform_f32(uint64_t key, uint32_t draw, uint64_t block, int64_t blocks, const Interval<float>& in, float* out) {
   const VU order = hn::Iota(U64(), 0);
 #if HWY_TARGET == HWY_SCALAR
   each_block<2, 1>(key, draw, 0, block, blocks, order, out, [=](const auto& s, float* to) {
-    to[0] = static_cast<float>((hn::GetLane(s.w0.v[0]) & kLow) >> 8) * 0x1p-24F * range + low;
-    to[1] = static_cast<float>((hn::GetLane(s.w2.v[0]) & kLow) >> 8) * 0x1p-24F * range + low;
+    to[0] = in.at(static_cast<float>((hn::GetLane(s.w0.v[0]) & kLow) >> 8) * 0x1p-24F);
+    to[1] = in.at(static_cast<float>((hn::GetLane(s.w2.v[0]) & kLow) >> 8) * 0x1p-24F);
   });
 #else
   const hn::Repartition<float, U64> d;
   const hn::RebindToSigned<decltype(d)> di;
   const hn::RebindToUnsigned<decltype(d)> du;
-  const auto vlow = hn::Set(d, low), vrange = hn::Set(d, range), scale = hn::Set(d, 0x1p-24F);
+  const auto low = hn::Set(d, in.low), range = hn::Set(d, in.range), most = hn::Set(d, in.most);
+  const auto scale = hn::Set(d, 0x1p-24F);
   const auto lanes = hn::Lanes(d);
   each_block<2, 3>(key, draw, 0, block, blocks, order, out, [=](const auto& s, float* to) HWY_ATTR {
     const auto pairs = (s.w0 & kLow) | shift_left<32>(s.w2);
     for (const VU& pair : pairs.v) {
       const auto top = hn::BitCast(di, hn::ShiftRight<8>(hn::BitCast(du, pair)));
-      hn::StoreU(hn::Add(hn::Mul(hn::Mul(hn::ConvertTo(d, top), scale), vrange), vlow), d, to);
+      const auto unit = hn::Mul(hn::ConvertTo(d, top), scale);
+      hn::StoreU(hn::Min(hn::Add(hn::Mul(unit, range), low), most), d, to);
       to += lanes;
     }
   });
@@ -503,20 +514,47 @@ void choose_f32(const uint32_t* words, uint64_t threshold, int64_t n, float valu
   choose(words, threshold, n, Fixed<float>{value}, out);
 }
 
+#if HWY_TARGET != HWY_SCALAR
+using U32 = hn::Repartition<uint32_t, U64>;
+using S32 = hn::RebindToSigned<U32>;
+
+// Words below a threshold > 0: compared as signed numbers after flipping the top bits.
+struct Below {
+  hn::Vec<S32> flip = hn::Set(S32(), INT32_MIN), last;
+  explicit HWY_INLINE Below(uint64_t threshold)
+      : last(hn::Xor(hn::Set(S32(), static_cast<int32_t>(static_cast<uint32_t>(threshold - 1))), flip)) {}
+  HWY_INLINE hn::Mask<S32> operator()(const uint32_t* words) const {
+    return hn::Not(hn::Gt(hn::Xor(hn::LoadU(S32(), reinterpret_cast<const int32_t*>(words)), flip), last));
+  }
+};
+#endif
+
 int64_t count_u32(const uint32_t* words, uint64_t threshold, int64_t n) {
   int64_t total = 0, i = 0;
-#if HWY_TARGET != HWY_SCALAR
-  const hn::RebindToSigned<hn::Repartition<uint32_t, U64>> d;
-  const auto flip = hn::Set(d, INT32_MIN);
-  const auto limit = hn::Xor(hn::Set(d, static_cast<int32_t>(static_cast<uint32_t>(threshold - 1))), flip);
-  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
   if (threshold == 0) return 0;
-  for (; i + lanes <= n; i += lanes) {
-    const auto w = hn::Xor(hn::LoadU(d, reinterpret_cast<const int32_t*>(words + i)), flip);
-    total += lanes - static_cast<int64_t>(hn::CountTrue(d, hn::Gt(w, limit)));
-  }
+#if HWY_TARGET != HWY_SCALAR
+  const Below below(threshold);
+  for (const auto lanes = static_cast<int64_t>(hn::Lanes(S32())); i + lanes <= n; i += lanes)
+    total += static_cast<int64_t>(hn::CountTrue(S32(), below(words + i)));
 #endif
   for (; i < n; ++i) total += words[i] < threshold;
+  return total;
+}
+
+int64_t kept_i64(const uint32_t* words, uint64_t threshold, int64_t n, int64_t first, int64_t* out) {
+  int64_t total = 0, i = 0;
+  if (threshold == 0) return 0;
+#if HWY_TARGET != HWY_SCALAR
+  const Below below(threshold);
+  for (const auto lanes = static_cast<int64_t>(hn::Lanes(S32())); i + lanes <= n; i += lanes) {
+    uint8_t bytes[8] = {};
+    hn::StoreMaskBits(S32(), below(words + i), bytes);
+    for (uint32_t bits = bytes[0] | static_cast<uint32_t>(bytes[1]) << 8; bits != 0; bits &= bits - 1)
+      out[total++] = first + i + std::countr_zero(bits);
+  }
+#endif
+  for (; i < n; ++i)
+    if (words[i] < threshold) out[total++] = first + i;
   return total;
 }
 
@@ -538,12 +576,13 @@ HWY_EXPORT(keep_f32);
 HWY_EXPORT(choose_f64);
 HWY_EXPORT(choose_f32);
 HWY_EXPORT(count_u32);
+HWY_EXPORT(kept_i64);
 
-void uniform(uint64_t key, uint32_t draw, uint64_t block, int64_t blocks, double low, double range, double* out) {
-  HWY_DYNAMIC_DISPATCH(uniform_f64)(key, draw, block, blocks, low, range, out);
+void uniform(uint64_t key, uint32_t draw, uint64_t block, int64_t blocks, const Interval<double>& in, double* out) {
+  HWY_DYNAMIC_DISPATCH(uniform_f64)(key, draw, block, blocks, in, out);
 }
-void uniform(uint64_t key, uint32_t draw, uint64_t block, int64_t blocks, float low, float range, float* out) {
-  HWY_DYNAMIC_DISPATCH(uniform_f32)(key, draw, block, blocks, low, range, out);
+void uniform(uint64_t key, uint32_t draw, uint64_t block, int64_t blocks, const Interval<float>& in, float* out) {
+  HWY_DYNAMIC_DISPATCH(uniform_f32)(key, draw, block, blocks, in, out);
 }
 void normal(uint64_t key, uint32_t draw, uint64_t block, int64_t blocks, double* out) {
   HWY_DYNAMIC_DISPATCH(normal_f64)(key, draw, block, blocks, out);
@@ -568,6 +607,9 @@ void choose(const uint32_t* words, uint64_t threshold, int64_t n, double value, 
 }
 void choose(const uint32_t* words, uint64_t threshold, int64_t n, float value, float* out) {
   HWY_DYNAMIC_DISPATCH(choose_f32)(words, threshold, n, value, out);
+}
+int64_t kept(const uint32_t* words, uint64_t threshold, int64_t n, int64_t first, int64_t* out) {
+  return HWY_DYNAMIC_DISPATCH(kept_i64)(words, threshold, n, first, out);
 }
 int64_t count(const uint32_t* words, uint64_t threshold, int64_t n) {
   return HWY_DYNAMIC_DISPATCH(count_u32)(words, threshold, n);

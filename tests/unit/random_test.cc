@@ -79,6 +79,13 @@ TEST(Random, UniformCellsFollowTheLayout) {
   for (size_t e = 0; e < 1001; ++e) ASSERT_EQ(scaled[e], x[e] * 8 + -3);
 }
 
+TEST(Random, UniformNeverReachesTheUpperEnd) {
+  const Interval<float> in(1, 11);
+  EXPECT_EQ(in.at(1 - 0x1p-24F), std::nextafter(11.0F, 0.0F));
+  for (float v : cells_of<float>(uniform(6, 1, 1 + 0x1p-22), 0, 4000)) EXPECT_LT(v, 1 + 0x1p-22F);
+  for (double v : cells_of(uniform(6, 1, 1 + 0x1p-51), 0, 4000)) EXPECT_LT(v, 1 + 0x1p-51);
+}
+
 TEST(Random, AnyRangeOfCellsIsTheSame) {
   for (const Random& r : {uniform(9, -1, 2), normal(9), poisson(9, 4), poisson(9, 200), uniform(9, 1, 1, 0.3),
                           uniform(9, 0, 1, 0.7), normal(9, 0.2)}) {
