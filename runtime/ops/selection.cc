@@ -59,74 +59,105 @@ Cost cost_remove_empty(const InferCall& infer) {
   return {2 * rows * cols, 16 * rows * cols, 8 * rows * cols, 9 * std::max(rows, cols)};
 }
 
-// Places where the vector is not 0, ascending.
+// Numbers of the rows or columns that stay, ascending.
+struct Places {
+  Buffer buffer;
+  int64_t count = 0;
+  const int64_t* begin() const { return buffer.as<int64_t>(); }
+  const int64_t* end() const { return begin() + count; }
+  int64_t operator[](int64_t i) const { return begin()[i]; }
+};
+
+Places room_for(Context& ctx, int64_t count) {
+  return {ctx.memory.allocate(static_cast<size_t>(count) * sizeof(int64_t)), count};
+}
+
+// The i in [0, n) for which keep(i); asks twice.
+template <class F>
+Places find_places(Context& ctx, int64_t n, const F& keep) {
+  std::vector<int64_t> starts(static_cast<size_t>((n + kGrain - 1) / kGrain) + 1);
+  parallel_chunks(n, kGrain, ctx.threads, [&](int64_t begin, int64_t end) {
+    int64_t count = 0;
+    for (int64_t i = begin; i < end; ++i) count += keep(i);
+    starts[static_cast<size_t>(begin / kGrain) + 1] = count;
+  });
+  for (size_t c = 1; c < starts.size(); ++c) starts[c] += starts[c - 1];
+  Places places = room_for(ctx, starts.back());
+  auto* out = places.buffer.as<int64_t>();
+  parallel_chunks(n, kGrain, ctx.threads, [&](int64_t begin, int64_t) {
+    const auto chunk = static_cast<size_t>(begin / kGrain);
+    for (int64_t i = begin, k = starts[chunk]; k < starts[chunk + 1]; ++i) {
+      out[k] = i;  // overwritten where i does not stay
+      k += keep(i);
+    }
+  });
+  return places;
+}
+
+// Places where the vector is not 0.
 template <class T>
-std::vector<int64_t> places_of(Context& ctx, const MatrixRef& vector) {
-  std::vector<int64_t> places;
-  if (vector->is_sparse()) {
-    const auto* offsets = vector->csr().offsets.as<int64_t>();
-    for (int64_t r = 0; r < vector->rows(); ++r)
-      for (int64_t k = offsets[r]; k < offsets[r + 1]; ++k) places.push_back(r + column_at(vector->csr(), k));
-    return places;
+Places places_of(Context& ctx, const MatrixRef& vector) {
+  if (!vector->is_sparse()) {
+    const MatrixRef dense = to_dense<T>(ctx, vector);
+    const T* cells = dense->dense<T>();
+    return find_places(ctx, dense->cells(), [=](int64_t i) { return cells[i] != 0; });
   }
-  const MatrixRef cells = to_dense<T>(ctx, vector);
-  for (int64_t i = 0; i < cells->cells(); ++i)
-    if (cells->dense<T>()[i] != 0) places.push_back(i);
-  return places;
-}
-
-std::vector<int64_t> places_of(const std::vector<uint8_t>& flags) {
-  std::vector<int64_t> places;
-  for (size_t i = 0; i < flags.size(); ++i)
-    if (flags[i] != 0) places.push_back(static_cast<int64_t>(i));
+  Places places = room_for(ctx, vector->nnz_if_known());
+  const auto* offsets = vector->csr().offsets.as<int64_t>();
+  for (int64_t r = 0; r < vector->rows(); ++r)
+    for (int64_t k = offsets[r]; k < offsets[r + 1]; ++k)
+      places.buffer.as<int64_t>()[k] = r + column_at(vector->csr(), k);  // one of the two is 0
   return places;
 }
 
 template <class T>
-std::vector<int64_t> rows_with_cells(Context& ctx, const MatrixBlock& m) {
+Places rows_with_cells(Context& ctx, const MatrixBlock& m) {
+  if (m.is_sparse()) {
+    const auto* offsets = m.csr().offsets.as<int64_t>();
+    return find_places(ctx, m.rows(), [=](int64_t r) { return offsets[r + 1] > offsets[r]; });
+  }
   std::vector<uint8_t> flags(static_cast<size_t>(m.rows()));
   const int64_t cols = m.cols();
   parallel_chunks(m.rows(), row_grain(cols), ctx.threads, [&](int64_t begin, int64_t end) {
     for (int64_t r = begin; r < end; ++r) {
-      if (m.is_sparse()) {
-        flags[static_cast<size_t>(r)] = m.csr().offsets.as<int64_t>()[r + 1] > m.csr().offsets.as<int64_t>()[r];
-        continue;
-      }
       const T* row = m.dense<T>() + r * cols;
       flags[static_cast<size_t>(r)] = std::any_of(row, row + cols, [](T v) { return v != 0; });
     }
   });
-  return places_of(flags);
+  return find_places(ctx, m.rows(), [&](int64_t r) { return flags[static_cast<size_t>(r)] != 0; });
+}
+
+Places columns_with_entries(Context& ctx, const MatrixBlock& m) {
+  const Csr& s = m.csr();
+  const int64_t nnz = m.nnz_if_known();
+  if (m.cols() / 8 <= nnz) {
+    std::vector<uint8_t> flags(static_cast<size_t>(m.cols()));
+    for (int64_t k = 0; k < nnz; ++k) flags[static_cast<size_t>(column_at(s, k))] = 1;
+    return find_places(ctx, m.cols(), [&](int64_t c) { return flags[static_cast<size_t>(c)] != 0; });
+  }
+  Places places = room_for(ctx, nnz);  // far more columns than entries
+  auto* columns = places.buffer.as<int64_t>();
+  for (int64_t k = 0; k < nnz; ++k) columns[k] = column_at(s, k);
+  std::sort(columns, columns + nnz);
+  places.count = std::unique(columns, columns + nnz) - columns;
+  return places;
 }
 
 template <class T>
-std::vector<int64_t> columns_with_cells(Context& ctx, const MatrixBlock& m) {
-  if (m.is_sparse()) {
-    const Csr& s = m.csr();
-    const int64_t nnz = m.nnz_if_known();
-    if (m.cols() / 8 > nnz) {  // far more columns than entries
-      std::vector<int64_t> columns(static_cast<size_t>(nnz));
-      for (int64_t k = 0; k < nnz; ++k) columns[static_cast<size_t>(k)] = column_at(s, k);
-      std::sort(columns.begin(), columns.end());
-      columns.erase(std::unique(columns.begin(), columns.end()), columns.end());
-      return columns;
-    }
-    std::vector<uint8_t> flags(static_cast<size_t>(m.cols()));
-    for (int64_t k = 0; k < nnz; ++k) flags[static_cast<size_t>(column_at(s, k))] = 1;
-    return places_of(flags);
-  }
+Places columns_with_cells(Context& ctx, const MatrixBlock& m) {
+  if (m.is_sparse()) return columns_with_entries(ctx, m);
   const int64_t cols = m.cols(), grain = std::max(row_grain(cols), (m.rows() + 63) / 64);
   const auto chunks = static_cast<size_t>((m.rows() + grain - 1) / grain);
-  std::vector<std::vector<uint8_t>> parts(chunks, std::vector<uint8_t>(static_cast<size_t>(cols)));
+  std::vector<std::vector<uint8_t>> parts(chunks + 1, std::vector<uint8_t>(static_cast<size_t>(cols)));
   parallel_chunks(m.rows(), grain, ctx.threads, [&](int64_t begin, int64_t end) {
     uint8_t* flags = parts[static_cast<size_t>(begin / grain)].data();
     for (int64_t r = begin; r < end; ++r)
       for (int64_t c = 0; c < cols; ++c) flags[c] |= m.dense<T>()[r * cols + c] != 0;
   });
-  std::vector<uint8_t> flags(static_cast<size_t>(cols));
-  for (const auto& part : parts)
-    for (size_t c = 0; c < flags.size(); ++c) flags[c] |= part[c];
-  return places_of(flags);
+  std::vector<uint8_t>& flags = parts.back();
+  for (size_t p = 0; p < chunks; ++p)
+    for (size_t c = 0; c < flags.size(); ++c) flags[c] |= parts[p][c];
+  return find_places(ctx, cols, [&](int64_t c) { return flags[static_cast<size_t>(c)] != 0; });
 }
 
 template <class T>
@@ -171,13 +202,21 @@ MatrixRef build_csr(Context& ctx, int64_t rows, int64_t cols, const Entries& ent
 }
 
 template <class T>
-MatrixRef keep_rows(Context& ctx, const MatrixBlock& m, const std::vector<int64_t>& kept) {
-  const auto rows = static_cast<int64_t>(kept.size());
+void copy_row(const T* from, T* to, int64_t cols) {
+  if (cols < 16)
+    for (int64_t c = 0; c < cols; ++c) to[c] = from[c];
+  else
+    std::memcpy(to, from, static_cast<size_t>(cols) * sizeof(T));
+}
+
+template <class T>
+MatrixRef keep_rows(Context& ctx, const MatrixBlock& m, const Places& kept) {
+  const auto rows = kept.count;
   const int64_t cols = m.cols();
   if (m.is_sparse()) {
     const auto* offsets = m.csr().offsets.as<int64_t>();
     return build_csr<T>(ctx, rows, cols, [&](int64_t r, const auto& emit) {
-      const int64_t from = kept[static_cast<size_t>(r)];
+      const int64_t from = kept[r];
       for (int64_t k = offsets[from]; k < offsets[from + 1]; ++k)
         emit(column_at(m.csr(), k), m.csr().values.as<T>()[k]);
     });
@@ -185,19 +224,18 @@ MatrixRef keep_rows(Context& ctx, const MatrixBlock& m, const std::vector<int64_
   auto out = new_dense<T>(ctx, rows, cols);
   T* to = out->template dense<T>();
   parallel_chunks(rows, row_grain(cols), ctx.threads, [&](int64_t begin, int64_t end) {
-    for (int64_t r = begin; r < end; ++r)
-      std::copy_n(m.dense<T>() + kept[static_cast<size_t>(r)] * cols, cols, to + r * cols);
+    for (int64_t r = begin; r < end; ++r) copy_row(m.dense<T>() + kept[r] * cols, to + r * cols, cols);
   });
   return settle<T>(ctx, std::move(out));
 }
 
 template <class T>
-MatrixRef keep_columns(Context& ctx, const MatrixBlock& m, const std::vector<int64_t>& kept) {
-  const auto cols = static_cast<int64_t>(kept.size());
+MatrixRef keep_columns(Context& ctx, const MatrixBlock& m, const Places& kept) {
+  const auto cols = kept.count;
   if (m.is_sparse()) {
     const auto* offsets = m.csr().offsets.as<int64_t>();
     return build_csr<T>(ctx, m.rows(), cols, [&](int64_t r, const auto& emit) {
-      auto at = kept.begin();
+      const int64_t* at = kept.begin();
       for (int64_t k = offsets[r]; k < offsets[r + 1]; ++k) {
         const int64_t column = column_at(m.csr(), k);
         at = std::lower_bound(at, kept.end(), column);
@@ -211,7 +249,7 @@ MatrixRef keep_columns(Context& ctx, const MatrixBlock& m, const std::vector<int
   parallel_chunks(m.rows(), row_grain(m.cols()), ctx.threads, [&](int64_t begin, int64_t end) {
     for (int64_t r = begin; r < end; ++r) {
       const T* from = m.dense<T>() + r * m.cols();
-      for (int64_t c = 0; c < cols; ++c) to[r * cols + c] = from[kept[static_cast<size_t>(c)]];
+      for (int64_t c = 0; c < cols; ++c) to[r * cols + c] = from[kept[c]];
     }
   });
   return settle<T>(ctx, std::move(out));
@@ -223,10 +261,10 @@ void remove_empty(Call& call) {
   const bool rows = by_rows(call.span, call.string(kMargin));
   const MatrixRef m = materialize<T>(ctx, call.matrix_ref(kTarget));
   if (call.has(kSelect)) check_select(call.span, m->meta(), call.matrix(kSelect).meta(), rows);
-  const std::vector<int64_t> kept = call.has(kSelect) ? places_of<T>(ctx, call.matrix_ref(kSelect))
-                                    : rows            ? rows_with_cells<T>(ctx, *m)
-                                                      : columns_with_cells<T>(ctx, *m);
-  const auto count = static_cast<int64_t>(kept.size());
+  const Places kept = call.has(kSelect) ? places_of<T>(ctx, call.matrix_ref(kSelect))
+                      : rows            ? rows_with_cells<T>(ctx, *m)
+                                        : columns_with_cells<T>(ctx, *m);
+  const auto count = kept.count;
   if (count == 0) {
     const int64_t left = call.boolean(kEmptyReturn) ? 1 : 0;
     return call.set(new_zeros(ctx, rows ? left : m->rows(), rows ? m->cols() : left));
