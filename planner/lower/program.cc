@@ -20,6 +20,18 @@ const CallExpr* routine_call(const Expr* call) {
   return c != nullptr && (c->op == nullptr || c->name == "eval" || c->name == "evalList") ? c : nullptr;
 }
 
+Span call_span(const Stmt& stmt) {
+  const auto* multi = std::get_if<MultiAssign>(&stmt.node);
+  return multi != nullptr ? multi->call->span : stmt.span;
+}
+
+Value literal_value(const Expr* e) {
+  Value value;
+  if (const auto* literal = e == nullptr ? nullptr : std::get_if<Literal>(&e->node))
+    std::visit([&value](const auto& v) { value = v; }, literal->value);
+  return value;
+}
+
 // Slots that are targets of x += e anywhere in the statements.
 void find_accumulated(const Body& body, std::vector<int32_t>& out) {
   for (const Stmt* stmt : body) {
@@ -57,6 +69,8 @@ Routine* Executable::routine(const Function& function) {
   r.span = function.span;
   for (const int32_t s : function.inputs) r.input_names.push_back(function.slots[static_cast<size_t>(s)]);
   for (const int32_t s : function.outputs) r.output_names.push_back(function.slots[static_cast<size_t>(s)]);
+  if (function.def != nullptr)
+    for (const ParameterDecl& p : function.def->inputs) r.input_defaults.push_back(literal_value(p.fallback));
   lower(function.body, r, r.body);
   return &r;
 }
@@ -81,6 +95,7 @@ void Executable::lower_call(const Stmt& stmt, const CallExpr& call, const std::v
                             NodeList& out) {
   Invoke invoke;
   Node node = make_node(stmt);
+  node.span = call_span(stmt);
   for (const Argument& a : call.arguments) {
     const int32_t slot = to_slot(a.value, "%argument", r, out);
     invoke.arguments.push_back(slot);

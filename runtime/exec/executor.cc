@@ -246,9 +246,12 @@ void Executor::invoke(const Node& node, const Invoke& call, Scope& scope) {
         arguments[at] = all->entries[k];
       }
     }
-    if (arguments.size() != routine->inputs.size())
+    if (arguments.size() > routine->inputs.size())
       fail(node.span, "eval: function {} expected {} arguments, found {}", function, routine->inputs.size(),
            arguments.size());
+    arguments.resize(routine->inputs.size());
+    for (size_t k = 0; k < arguments.size(); ++k)
+      if (arguments[k].index() == 0) arguments[k] = routine->input_defaults[k];
   }
   if (++depth_ > context_.config.recursion_limit)
     fail(ErrorKind::resource, node.span, "more than {} nested calls (recursion.limit), in function {}",
@@ -282,6 +285,11 @@ void Executor::bind_results(const Node& node, const Invoke& call, const Routine&
       fail(node.span, "function {} ends without a value for its output {}", routine.name, routine.output_names[i]);
     results.push_back(convert(context_, std::move(v), routine.output_kinds[i],
                               fmt::format("output {} of {}", routine.output_names[i], routine.name), node.span));
+  }
+  if (call.eval && !results.empty() && kind_of(results[0]) != Kind::matrix) {  // eval gives a matrix
+    if (kind_of(results[0]) == Kind::list)
+      fail(node.span, "eval: function {} returns a list: expected a matrix or scalar; evalList takes it", routine.name);
+    results[0] = apply(context_, op("as.matrix", 1), {std::move(results[0])}, {}, node.span)[0];
   }
   if (call.eval_list) {
     auto list = std::make_shared<List>();
