@@ -218,8 +218,8 @@ void CallResolver::call_operator(Expr& e, CallExpr& call, std::span<const Op* co
     check_.error(e.span, "{} gives {} results: expected [a, b{}] = {}(...)", call.name, outputs,
                  outputs > 2 ? ", ..." : "", call.name);
   else if (use == Use::several && static_cast<size_t>(outputs) != targets)
-    check_.error(e.span, "{} gives {} results: expected as many variables in the brackets, found {}", call.name,
-                 outputs, targets);
+    check_.error(e.span, "wrong number of variables in the brackets: expected {} for {}, found {}", outputs, call.name,
+                 targets);
 }
 
 // exists(x) and exists("x"): the variable itself, which is not read.

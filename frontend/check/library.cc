@@ -141,13 +141,23 @@ std::vector<std::string> library_builtins() {
   return out;
 }
 
-std::optional<ScriptText> script_file(const std::string& path, const std::string& directory, const std::string& from) {
-  std::vector<std::string> bases{directory};
-  if (!from.empty() && from[0] == '/') bases.push_back(parent(from));
-  for (const std::string& base : bases)
+std::optional<ScriptText> script_file(const std::string& path, const std::string& directory, const std::string& from,
+                                      const std::string& from_shown) {
+  struct Base {
+    std::string folder, shown;
+  };
+  std::vector<Base> bases{{directory, directory}};
+  if (!from.empty() && from[0] == '/') {
+    const std::string folder = parent(from), shown = parent(from_shown);
+    if (directory[0] != '/' && directory != ".")
+      bases.push_back({join_paths(folder, directory), join_paths(shown, directory)});
+    bases.push_back({folder, shown});
+  }
+  for (const Base& base : bases)
     for (const std::string& spelling : spellings(path)) {
-      const std::string file = join_paths(base, spelling);
-      if (auto text = read_text(file)) return ScriptText{canonical_path(file), file, std::move(*text), false};
+      const std::string file = join_paths(base.folder, spelling);
+      if (auto text = read_text(file))
+        return ScriptText{canonical_path(file), join_paths(base.shown, spelling), std::move(*text), false};
     }
   return std::nullopt;
 }

@@ -30,8 +30,10 @@ std::optional<ScriptText> library_script(const std::string& path);
 std::vector<std::string> library_builtins();
 
 // The file that source(path) means in a script: from `directory` (the working one, or that of setwd), else beside the
-// sourcing file `from` (its canonical path, or ""), each with and without a leading "scripts/". Not the library.
-std::optional<ScriptText> script_file(const std::string& path, const std::string& directory, const std::string& from);
+// sourcing file, each with and without a leading "scripts/". `from` is that file's canonical path, or "" where it has
+// no place; `from_shown` is its name in messages. Not the library.
+std::optional<ScriptText> script_file(const std::string& path, const std::string& directory, const std::string& from,
+                                      const std::string& from_shown);
 // The script of the library beside another one of it.
 std::optional<ScriptText> library_script_beside(const std::string& path, const std::string& from);
 

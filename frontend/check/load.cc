@@ -162,7 +162,7 @@ FileScope* Checker::sourced_file(FileScope& scope, const Span& span, const std::
   if (options_.load) {
     if (auto loaded = options_.load(join_paths(directory, path), scope.path))
       return add_file(loaded->second, std::move(loaded->first), false, loaded->second);
-  } else if (auto file = script_file(path, directory, from)) {
+  } else if (auto file = script_file(path, directory, from, std::string(program_.files->name(scope.file)))) {
     return add_file(file->canonical, std::move(file->text), scope.library, file->shown);
   }
   auto script = library_script_beside(path, from);

@@ -105,8 +105,15 @@ void Normalizer::hoist(Expr* root, bool root_stays) {
   post_order(root, nodes_);
   size_t last_call = 0;  // one past it; an operator whose time matters may not be passed by a later call
   bool any = false, permuted = false;
+  std::unordered_set<const Expr*> arguments;  // of calls, which take variables and literals only
   for (size_t i = 0; i < nodes_.size(); ++i) {
-    const Expr& e = *nodes_[i];
+    Expr& e = *nodes_[i];
+    if (is_user_call(e))
+      for_each_child(e, [&](const Expr* child) {
+        if (is_plain(*child)) return;
+        arguments.insert(child);
+        any = true;
+      });
     if (&e == root && root_stays) break;
     if (is_user_call(e)) last_call = i + 1;
     any = any || stands_alone(e) || check_.shared_arguments.count(&e) != 0;
@@ -123,7 +130,8 @@ void Normalizer::hoist(Expr* root, bool root_stays) {
     if (e == root && root_stays) continue;
     const Op* row = row_of(*e);
     const bool fence = i + 1 < last_call && row != nullptr && row->laws.purity == Purity::effect;
-    if (fence || stands_alone(*e) || check_.shared_arguments.count(e) != 0) give_to_temporary(e);
+    if (fence || stands_alone(*e) || arguments.count(e) != 0 || check_.shared_arguments.count(e) != 0)
+      give_to_temporary(e);
   }
 }
 

@@ -148,6 +148,7 @@ std::optional<std::string> OperatorKinds::infer(const Op& row, const Span& span,
     }
   }
   if (!works) return first_problem;
+  if (row.outputs == 0) any();
   if (reads_file) out[0] = kinds_of_read(row, literals_);
   return std::nullopt;
 }
