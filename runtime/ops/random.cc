@@ -6,6 +6,7 @@
 
 #include "runtime/base/parallel.h"
 #include "runtime/memory/memory.h"
+#include "runtime/ops/block_simd.h"
 #include "runtime/ops/random_poisson.h"
 #include "runtime/ops/virtual_cells.h"
 
@@ -175,6 +176,24 @@ int64_t count_kept(const Random& r, uint64_t threshold, int64_t begin, int64_t e
 
 }  // namespace
 
+// The kept cells of rows [begin, end) at their offsets; false where one of them is 0 by chance.
+template <class T, class Column>
+bool fill_kept(const Random& r, uint64_t threshold, int64_t begin, int64_t end, int64_t cols, const int64_t* offsets,
+               Column* columns, T* values) {
+  int64_t kept[kTile], zeros = 0;
+  for (int64_t row = begin; row < end; ++row) {
+    int64_t k = offsets[row];
+    for (int64_t e = row * cols; e < (row + 1) * cols; e += kTile) {
+      const int64_t n = kept_cells(r, threshold, e, std::min((row + 1) * cols, e + kTile), kept);
+      draw_at(r, kept, n, values + k);
+      for (int64_t i = 0; i < n; ++i) columns[k + i] = static_cast<Column>(kept[i] - row * cols);
+      zeros += n - cells::count_nonzero(values + k, n);
+      k += n;
+    }
+  }
+  return zeros == 0;
+}
+
 template <class T>
 MatrixRef draw_sparse(Context& ctx, const MatrixBlock& m) {
   const Random& r = std::get<Random>(m.cells_rule());
@@ -191,28 +210,14 @@ MatrixRef draw_sparse(Context& ctx, const MatrixBlock& m) {
   for (int64_t row = 0; row < rows; ++row) offsets[row + 1] += offsets[row];
   auto out = new_sparse<T>(ctx, rows, cols, offsets[rows]);
   Csr& s = out->csr();
-  s.offsets = std::move(counts);
   T* values = s.values.template as<T>();
   std::atomic<bool> zeros{false};
   parallel_chunks(rows, grain, ctx.threads, [&](int64_t begin, int64_t end) {
-    int64_t kept[kTile];
-    for (int64_t row = begin; row < end; ++row) {
-      int64_t k = offsets[row];
-      for (int64_t e = row * cols; e < (row + 1) * cols; e += kTile) {
-        const int64_t n = kept_cells(r, threshold, e, std::min((row + 1) * cols, e + kTile), kept);
-        draw_at(r, kept, n, values + k);
-        for (int64_t i = 0; i < n; ++i) {
-          const int64_t col = kept[i] - row * cols;
-          if (s.wide)
-            s.columns.as<int64_t>()[k + i] = col;
-          else
-            s.columns.as<int32_t>()[k + i] = static_cast<int32_t>(col);
-          if (values[k + i] == 0) zeros = true;
-        }
-        k += n;
-      }
-    }
+    const bool whole = s.wide ? fill_kept(r, threshold, begin, end, cols, offsets, s.columns.as<int64_t>(), values)
+                              : fill_kept(r, threshold, begin, end, cols, offsets, s.columns.as<int32_t>(), values);
+    if (!whole) zeros = true;
   });
+  s.offsets = std::move(counts);
   return zeros ? nullptr : out;
 }
 

@@ -12,27 +12,36 @@ namespace hopline {
 
 namespace {
 
-constexpr int64_t kTile = 64;                      // rows and columns of a tile that stays in the first-level cache
+constexpr int64_t kTileCells = 4096;               // of a tile, which stays in the first-level cache
 constexpr int64_t kWide = 1024;                    // columns per task
 constexpr int64_t kPastCaches = int64_t{8} << 20;  // results of at least so many bytes do not stay in the caches
 constexpr int64_t kGrain = 1 << 17;                // cells per task of a copy
 
-// A strip of up to kTile rows and kWide columns, tile by tile. Large results are gathered in a buffer first, so that
+// A strip of up to `height` rows and kWide columns, tile by tile. Large results are gathered in a buffer first, so that
 // whole cache lines are written past the caches.
 template <class T>
 void transpose_strip(const T* in, int64_t in_stride, int64_t rows, int64_t cols, T* out, int64_t out_stride,
-                     bool large) {
-  alignas(64) T staged[kTile * kTile];
-  for (int64_t c = 0; c < cols; c += kTile) {
-    const int64_t width = std::min(kTile, cols - c);
+                     int64_t height, bool large) {
+  alignas(64) T staged[kTileCells];
+  const int64_t width = kTileCells / height;
+  for (int64_t c = 0; c < cols; c += width) {
+    const int64_t some = std::min(width, cols - c);
     if (!large) {
-      tiles::transpose(in + c, in_stride, rows, width, out + c * out_stride, out_stride);
+      tiles::transpose(in + c, in_stride, rows, some, out + c * out_stride, out_stride);
       continue;
     }
-    tiles::transpose(in + c, in_stride, rows, width, staged, kTile);
-    for (int64_t k = 0; k < width; ++k) tiles::stream(staged + k * kTile, rows, out + (c + k) * out_stride);
+    tiles::transpose(in + c, in_stride, rows, some, staged, height);
+    for (int64_t k = 0; k < some; ++k) tiles::stream(staged + k * height, rows, out + (c + k) * out_stride);
   }
   if (large) tiles::flush();
+}
+
+// Square tiles are best where the rows of the result begin at cache lines. Else a tile's ends share lines with its
+// neighbours, and long tiles have fewer ends.
+template <class T>
+int64_t tile_height(int64_t rows, int64_t cols) {
+  if (cols <= 64) return 256;
+  return rows * static_cast<int64_t>(sizeof(T)) % 64 == 0 ? 64 : 128;
 }
 
 template <class T>
@@ -40,11 +49,12 @@ void transpose_dense(Context& ctx, const T* in, int64_t rows, int64_t cols, T* o
   const int64_t cells = rows * cols;
   if (cells <= 1 << 14) return tiles::transpose(in, cols, rows, cols, out, rows);
   const bool large = cells * static_cast<int64_t>(sizeof(T)) >= kPastCaches;
-  const int64_t across = (cols + kWide - 1) / kWide, down = (rows + kTile - 1) / kTile;
+  const int64_t height = tile_height<T>(rows, cols);
+  const int64_t across = (cols + kWide - 1) / kWide, down = (rows + height - 1) / height;
   parallel_chunks(across * down, 1, cells < kGrain ? 1 : ctx.threads, [&](int64_t task, int64_t) {
-    const int64_t r = task / across * kTile, c = task % across * kWide;
-    transpose_strip(in + r * cols + c, cols, std::min(kTile, rows - r), std::min(kWide, cols - c), out + c * rows + r,
-                    rows, large);
+    const int64_t r = task / across * height, c = task % across * kWide;
+    transpose_strip(in + r * cols + c, cols, std::min(height, rows - r), std::min(kWide, cols - c), out + c * rows + r,
+                    rows, height, large);
   });
 }
 
