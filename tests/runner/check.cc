@@ -113,7 +113,7 @@ std::span<const Variant> variants() {
 
 RunRequest make_request(const TestCase& test, const Variant& variant, const std::string& folder) {
   RunRequest request;
-  request.path = test.path;
+  request.path = std::filesystem::path(test.path).filename().string();  // it runs in the folder of its file
   request.text = test.script;
   for (std::string argument : test.arguments) {
     constexpr std::string_view kFolder = "<DIR>";

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iostream>
+#include <map>
 #include <mutex>
 #include <sstream>
 #include <thread>
@@ -33,6 +34,7 @@ struct Options {
 
 struct TestFile {
   std::string path, text;
+  std::string folder;  // absolute; the working directory of its cases
   std::vector<TestCase> cases;
 };
 
@@ -52,7 +54,7 @@ bool is_test(const fs::path& path) {
 }
 
 void add_file(std::vector<TestFile>& files, const std::string& path) {
-  TestFile file{path, read_text(path), {}};
+  TestFile file{path, read_text(path), fs::absolute(path).parent_path().string(), {}};
   file.cases = read_cases(path, file.text);
   files.push_back(std::move(file));
 }
@@ -73,12 +75,12 @@ std::vector<TestFile> find_files(const Options& options) {
   return files;
 }
 
-// The example of every operator as a file of its own.
-void add_examples(std::vector<TestFile>& files) {
+// The example of every operator as a file of its own, all in one folder.
+void add_examples(std::vector<TestFile>& files, const std::string& folder) {
   for (const OpFamily& family : op_families())
     for (const Op& row : family) {
       if (row.hidden) continue;
-      TestFile file{fmt::format("example of {}", row.name), std::string(row.example), {}};
+      TestFile file{fmt::format("example of {}", row.name), std::string(row.example), folder, {}};
       file.cases = read_cases(file.path, file.text);
       files.push_back(std::move(file));
     }
@@ -93,18 +95,23 @@ class Suite {
  public:
   explicit Suite(const Options& options) : options_(options), running_(static_cast<size_t>(options.jobs)) {}
 
+  // The working directory belongs to the process, so the files of one folder run together.
   void run(const std::vector<TestFile>& files) {
+    std::map<std::string, std::vector<Job>> folders;
     for (const TestFile& file : files)
       for (size_t i = 0; i < file.cases.size(); ++i)
-        jobs_.push_back({&file.cases[i], i > 0 ? &file.cases[i - 1] : nullptr});
+        folders[file.folder].push_back({&file.cases[i], i > 0 ? &file.cases[i - 1] : nullptr});
+    const fs::path home = fs::current_path();
     std::thread watch([this] { give_up_when_stuck(); });
-    std::vector<std::thread> workers;
-    for (int w = 0; w < options_.jobs; ++w) workers.emplace_back([this, w] { work(static_cast<size_t>(w)); });
-    for (std::thread& t : workers) t.join();
+    for (auto& [folder, jobs] : folders) {
+      fs::current_path(folder);
+      run_jobs(std::move(jobs));
+    }
+    fs::current_path(home);
     done_ = true;
     watch.join();
   }
-  size_t cases() const { return jobs_.size(); }
+  size_t cases() const { return cases_; }
   size_t failed() const { return failed_; }
   size_t runs() const { return runs_; }
 
@@ -116,6 +123,15 @@ class Suite {
   static int64_t seconds() {
     return std::chrono::duration_cast<std::chrono::seconds>(std::chrono::steady_clock::now().time_since_epoch())
         .count();
+  }
+
+  void run_jobs(std::vector<Job> jobs) {
+    jobs_ = std::move(jobs);
+    cases_ += jobs_.size();
+    next_ = 0;
+    std::vector<std::thread> workers;
+    for (int w = 0; w < options_.jobs; ++w) workers.emplace_back([this, w] { work(static_cast<size_t>(w)); });
+    for (std::thread& t : workers) t.join();
   }
 
   void work(size_t worker) {
@@ -155,6 +171,7 @@ class Suite {
 
   const Options& options_;
   std::vector<Job> jobs_;
+  size_t cases_ = 0;
   std::vector<Running> running_;
   std::atomic<size_t> next_{0}, failed_{0}, runs_{0};
   std::atomic<bool> done_{false};
@@ -165,13 +182,14 @@ int rebase_files(const std::vector<TestFile>& files) {
   int changed = 0;
   for (const TestFile& file : files) {
     std::vector<RunResult> results;
+    fs::current_path(file.folder);
     for (const TestCase& test : file.cases) {
       const Folder folder;
       results.push_back(run_script(make_request(test, variants().front(), folder.path())));
     }
     const std::string text = rebase(file.text, file.cases, results);
     if (text == file.text) continue;
-    std::ofstream(file.path, std::ios::binary) << text;
+    std::ofstream(fs::path(file.folder) / fs::path(file.path).filename(), std::ios::binary) << text;
     fmt::print("rebased {}\n", file.path);
     ++changed;
   }
@@ -182,7 +200,8 @@ int rebase_files(const std::vector<TestFile>& files) {
 int run(const Options& options) {
   std::vector<TestFile> files = find_files(options);
   if (options.rebase) return rebase_files(files);
-  if (options.examples) add_examples(files);
+  const Folder example_folder;
+  if (options.examples) add_examples(files, example_folder.path());
   const auto begin = std::chrono::steady_clock::now();
   Suite suite(options);
   suite.run(files);
