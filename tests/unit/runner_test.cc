@@ -94,14 +94,15 @@ TEST(Runner, FindsDifferences) {
 TEST(Runner, FindsRulesAndPlanLines) {
   const auto plan = [](std::string_view text) {
     return check_case(one_case(text), nullptr, "default", [](const RunRequest&) {
-      return RunResult{.plan = "fused tsmm @1:1\n  %1 = input X\n  %2 = tsmm %1\n"};
+      return RunResult{.plan = "fused tsmm @1:1\nrule sum_t  # line 2\n  %1 = input X  # line 1\n  %2 = tsmm %1\n"};
     });
   };
-  EXPECT_TRUE(plan("## fires: tsmm\n## not-fires: tsm mmchain\n## plan: *input*\n## plan: *tsmm*\n## plan-not: *t(*\n")
+  EXPECT_TRUE(plan("## fires: tsmm sum_t\n## not-fires: tsm mmchain\n## plan: %1 = input X\n## plan: *tsmm*\n## "
+                   "plan-not: *t(*\n")
                   .empty());
   EXPECT_FALSE(plan("## fires: mmchain\n").empty());
   EXPECT_FALSE(plan("## not-fires: tsmm\n").empty());
-  EXPECT_FALSE(plan("## plan: *= tsmm*\n## plan: *input*\n").empty());
+  EXPECT_FALSE(plan("## plan: *= tsmm*\n## plan: %1 = input X\n").empty());
   EXPECT_FALSE(plan("## plan-not: *tsmm %1\n").empty());
 }
 
