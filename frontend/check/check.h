@@ -8,8 +8,8 @@
 //   Literals.
 // * Calls of user functions stand only as MultiAssign{targets, call} (or CallStmt), never nested: inner calls are first
 //   given to temporaries, in evaluation order. Arguments are in the order of the function's parameters, defaults filled
-//   in (evaluated in the caller's scope, earlier parameters first); each is a Name or a Literal. The same holds for eval
-//   and evalList: CallExpr with neither op nor function.
+//   in (evaluated in the caller's scope, earlier parameters first); each is a Name or a Literal. The same holds for
+//   eval and evalList: CallExpr with neither op nor function.
 // * The targets of a MultiAssign are plain variables. An operator of several outputs stands only there.
 // * An operator whose row says size_from_data, and an entry of a list by index (as.scalar(L[i]), as.matrix(L[i])), is
 // the

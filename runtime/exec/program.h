@@ -71,7 +71,7 @@ struct Routine {
   std::vector<Kind> input_kinds, output_kinds;  // unknown: not declared
   std::vector<std::string> output_names, input_names;
   std::vector<Value> input_defaults;  // literal ones, else monostate; of calls by eval, other calls give every argument
-  std::vector<std::string> slots;  // names; temporaries start with %
+  std::vector<std::string> slots;     // names; temporaries start with %
   bool recursive = false, has_loop = false;
   int32_t num_statements = 0;
   const void* function = nullptr;  // the planner's
