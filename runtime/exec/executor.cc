@@ -156,6 +156,7 @@ void Executor::finish(Activation& a) {
     }
     case Why::loop_predicate: {
       const auto& loop = std::get<Loop>(a.node->what);
+      if (context_.session != nullptr) context_.session->poll(a.node->span);  // a body of constants has no instruction
       if (!predicate(scope, loop.predicate, *a.node)) return pop();
       scope.path = extend(a.path, static_cast<uint64_t>(a.trip++));
       a.nodes = &loop.body;

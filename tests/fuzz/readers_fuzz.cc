@@ -1,22 +1,16 @@
-// Readers against hostile bytes. The first byte of an input says which reader; the rest is the file. With clang's
-// libFuzzer build with -DHOPLINE_LIBFUZZER -fsanitize=fuzzer; without it main() runs a corpus, every truncation of it,
-// and random mutations: readers_fuzz CORPUS [MUTATIONS] [SEED].
+// Readers against hostile bytes. The first byte of an input says which reader; the rest is the file.
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <csignal>
 #include <cstdio>
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
-#include <random>
 
 #include "runtime/base/config.h"
 #include "runtime/io/checksum.h"
 #include "runtime/io/files_of_values.h"
 #include "runtime/memory/memory.h"
 #include "runtime/ops/call.h"
+#include "tests/fuzz/driver.h"
 
 namespace hopline {
 namespace {
@@ -174,28 +168,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
 }
 
 #ifndef HOPLINE_LIBFUZZER
-namespace {
-
-std::string g_last;  // the input that runs, written to a file when it crashes
-
-void keep_last(int) {
-  if (std::FILE* out = std::fopen("readers_fuzz.crash", "wb")) {
-    std::fwrite(g_last.data(), 1, g_last.size(), out);
-    std::fclose(out);
-  }
-  std::fputs("readers_fuzz: the input is kept in readers_fuzz.crash\n", stderr);
-  std::_Exit(1);
-}
-
-void run(const std::string& input) {
-  g_last = input;
-  LLVMFuzzerTestOneInput(reinterpret_cast<const uint8_t*>(input.data()), input.size());
-}
-
-using Engine = std::mt19937_64;
-size_t below(Engine& engine, size_t n) { return n == 0 ? 0 : engine() % n; }
-
-void mutate(std::string& s, const std::vector<std::string>& corpus, Engine& engine) {
+int main(int count, char** words) {
   constexpr std::string_view kPieces[] = {"\n",
                                           ",",
                                           "\"",
@@ -216,59 +189,6 @@ void mutate(std::string& s, const std::vector<std::string>& corpus, Engine& engi
                                           std::string_view("\0", 1),
                                           "{",
                                           "["};
-  const size_t at = below(engine, s.size() + 1);
-  switch (below(engine, 7)) {
-    case 0:
-      if (at < s.size()) s[at] = static_cast<char>(engine());
-      break;
-    case 1:
-      if (at < s.size()) s[at] = static_cast<char>(s[at] ^ 1 << below(engine, 8));
-      break;
-    case 2:
-      s.insert(at, kPieces[below(engine, std::size(kPieces))]);
-      break;
-    case 3:
-      s.erase(at, below(engine, 8));
-      break;
-    case 4:
-      s.insert(at, s.substr(below(engine, s.size()), below(engine, 40)));
-      break;
-    case 5:
-      s.resize(at);
-      break;
-    default: {
-      const std::string& other = corpus[below(engine, corpus.size())];
-      s = s.substr(0, at) + other.substr(below(engine, other.size()));
-    }
-  }
-}
-
-}  // namespace
-
-int main(int count, char** words) {
-  if (count < 2) return std::fputs("usage: readers_fuzz CORPUS [MUTATIONS] [SEED]\n", stderr), 2;
-  for (const int number : {SIGABRT, SIGSEGV, SIGFPE, SIGBUS, SIGILL}) std::signal(number, keep_last);
-  std::vector<std::filesystem::path> paths;
-  for (const auto& entry : std::filesystem::directory_iterator(words[1])) paths.push_back(entry.path());
-  std::sort(paths.begin(), paths.end());
-  std::vector<std::string> corpus;
-  for (const auto& path : paths) {
-    std::ifstream in(path, std::ios::binary);
-    corpus.emplace_back(std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>());
-  }
-  if (corpus.empty()) return std::fputs("readers_fuzz: the corpus is empty\n", stderr), 2;
-  for (const std::string& input : corpus)
-    for (size_t n = 0; n <= input.size(); ++n) run(input.substr(0, n));
-  const long mutations = count > 2 ? std::atol(words[2]) : 20000;
-  const uint64_t seed = count > 3 ? std::strtoull(words[3], nullptr, 10) : std::random_device{}();
-  std::printf("readers_fuzz: %zu files, %ld mutations, seed %llu\n", corpus.size(), mutations,
-              static_cast<unsigned long long>(seed));
-  Engine engine(seed);
-  for (long i = 0; i < mutations; ++i) {
-    std::string input = corpus[below(engine, corpus.size())];
-    for (size_t k = 1 + below(engine, 4); k > 0; --k) mutate(input, corpus, engine);
-    run(input);
-  }
-  return 0;
+  return hopline::tests::fuzz(count, words, "readers_fuzz", kPieces);
 }
 #endif
