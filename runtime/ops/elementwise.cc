@@ -99,7 +99,9 @@ Kind scalar_kind(InferCall& call, const Op& op, Kind a, Kind b) {
 
 // Exact count of non-zeros of the result where the operands' zeros decide it: 0 or unknown.
 int64_t known_empty(const Op& op, const Meta& a, const Meta& b) {
-  const bool left = a.kind == Kind::matrix && a.nnz == 0, right = b.kind == Kind::matrix && b.nnz == 0;
+  // A scalar may be NaN or infinite, so an empty matrix with a scalar need not stay empty.
+  const bool matrices = a.kind == Kind::matrix && b.kind == Kind::matrix;
+  const bool left = matrices && a.nnz == 0, right = matrices && b.nnz == 0;
   switch (op.laws.zero) {
     case Zero::left:
       return left ? 0 : -1;

@@ -75,6 +75,9 @@ bool all_dense(const OperandPair& p) {
 
 // Does an operand without non-zeros decide the whole result? (0 times a matrix is 0 even where that matrix is NaN.)
 bool takes_empty(const Call&, const Op& op, const OperandPair& p) {
+  // 0 times a NaN or an infinity that is a scalar is NaN; only cells of matrices may be taken as 0.
+  const auto spoils = [](const Operand& o) { return o.form == Form::one && !std::isfinite(o.value); };
+  if (spoils(p.left) || spoils(p.right)) return false;
   const Zero law = op.laws.zero;
   return (p.left.empty && (law == Zero::either || law == Zero::left)) ||
          (p.right.empty && (law == Zero::either || law == Zero::right));

@@ -68,8 +68,9 @@ inline void mutate(std::string& s, const std::vector<std::string>& corpus, std::
   }
 }
 
-// main() of a fuzzer: NAME CORPUS [MUTATIONS] [SEED]. `pieces` are inserted by mutations.
-inline int fuzz(int count, char** words, const std::string& name, std::span<const std::string_view> pieces) {
+// main() of a fuzzer: NAME CORPUS [MUTATIONS] [SEED]. change(input, corpus, engine) makes one mutation.
+template <class Change>
+int fuzz(int count, char** words, const std::string& name, Change change) {
   name_of_fuzzer = name;
   if (count < 2) return std::fprintf(stderr, "usage: %s CORPUS [MUTATIONS] [SEED]\n", name.c_str()), 2;
   for (const int number : {SIGABRT, SIGSEGV, SIGFPE, SIGBUS, SIGILL}) std::signal(number, keep_last);
@@ -91,10 +92,17 @@ inline int fuzz(int count, char** words, const std::string& name, std::span<cons
   Engine engine(seed);
   for (long i = 0; i < mutations; ++i) {
     std::string input = corpus[below(engine, corpus.size())];
-    for (size_t k = 1 + below(engine, 4); k > 0; --k) mutate(input, corpus, pieces, engine);
+    for (size_t k = 1 + below(engine, 4); k > 0; --k) change(input, corpus, engine);
     run(input);
   }
   return 0;
+}
+
+// The same with mutations of bytes; `pieces` are inserted.
+inline int fuzz_bytes(int count, char** words, const std::string& name, std::span<const std::string_view> pieces) {
+  return fuzz(count, words, name, [pieces](std::string& input, const std::vector<std::string>& corpus, Engine& engine) {
+    mutate(input, corpus, pieces, engine);
+  });
 }
 
 }  // namespace hopline::tests

@@ -111,6 +111,6 @@ int main(int count, char** words) {
                                           "\xC3\xA4",
                                           "_",
                                           "."};
-  return hopline::tests::fuzz(count, words, "parser_fuzz", kPieces);
+  return hopline::tests::fuzz_bytes(count, words, "parser_fuzz", kPieces);
 }
 #endif

@@ -189,6 +189,6 @@ int main(int count, char** words) {
                                           std::string_view("\0", 1),
                                           "{",
                                           "["};
-  return hopline::tests::fuzz(count, words, "readers_fuzz", kPieces);
+  return hopline::tests::fuzz_bytes(count, words, "readers_fuzz", kPieces);
 }
 #endif
