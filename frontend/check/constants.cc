@@ -80,8 +80,9 @@ Literal parameter_value(std::string_view text) {
 }
 
 std::string unsupplied(std::string_view name) {
-  return fmt::format(
-      "parameter ${0} has no value: pass it (-nvargs {0}=...) or give it a default with ifdef(${0}, ...)", name);
+  const std::string option = is_digit(name[0]) ? std::string("-args ...") : fmt::format("-nvargs {}=...", name);
+  return fmt::format("parameter ${0} has no value: pass it ({1}) or give it a default with ifdef(${0}, ...)", name,
+                     option);
 }
 
 }  // namespace hopline

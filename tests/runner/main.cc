@@ -45,11 +45,11 @@ std::string read_text(const std::string& path) {
   return text.str();
 }
 
-// Scripts below "sources" and "data" are read by tests, they are none.
+// Scripts below "sources", "data" and "corpus" are read by tests, they are none.
 bool is_test(const fs::path& path) {
   if (path.extension() != ".dml") return false;
   for (const fs::path& part : path.parent_path())
-    if (part == "sources" || part == "data") return false;
+    if (part == "sources" || part == "data" || part == "corpus") return false;
   return true;
 }
 
