@@ -19,32 +19,6 @@ struct HopInfer : InferCall {
   const std::vector<const Hop*>& hops_;
 };
 
-std::string expected_kinds(Kinds accepts) {
-  std::string out;
-  const auto add = [&](std::string_view word) { out += (out.empty() ? "" : " or ") + std::string(word); };
-  if ((accepts & kMatrix) != 0) add("matrix");
-  if ((accepts & kNumber) == kNumber)
-    add("number");
-  else
-    for (const Kind k : {Kind::boolean, Kind::integer, Kind::real})
-      if ((accepts & kinds(k)) != 0) add(name(k));
-  if ((accepts & kString) != 0) add("string");
-  if ((accepts & kList) != 0) add("list");
-  if ((accepts & kFrame) != 0) add("frame");
-  return out;
-}
-
-void check_kinds(const Op& op, const std::vector<const Hop*>& in, const Span& span) {
-  const Params& params = op.params;
-  for (size_t i = 0; i < in.size() && params.count > 0; ++i) {
-    const Kind k = in[i]->meta.kind;
-    const Param& p = params.list[std::min<size_t>(i, params.count - 1u)];
-    if (k == Kind::unknown || (p.accepts & kinds(k)) != 0 || (k == Kind::none && !p.required())) continue;
-    fail(span, "wrong kind of argument in {}: {} expected {}, found {}", op.name, p.name, expected_kinds(p.accepts),
-         name(k));
-  }
-}
-
 }  // namespace
 
 const Value* Builder::known(const Hop* hop) {
@@ -88,7 +62,10 @@ const Hop* Builder::make(std::string_view name, std::vector<const Hop*> in, cons
 }
 
 const Hop* Builder::make(const Op& op, std::vector<const Hop*> in, const Span& span, std::vector<std::string> names) {
-  check_kinds(op, in, span);
+  std::vector<Kind> kinds;
+  kinds.reserve(in.size());
+  for (const Hop* h : in) kinds.push_back(h->meta.kind);
+  check_kinds(op, kinds, span);
   std::vector<Meta> metas, outputs(std::max<size_t>(op.outputs, 1));
   metas.reserve(in.size());
   bool scalars = true;

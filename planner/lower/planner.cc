@@ -2,6 +2,7 @@
 
 #include "planner/lower/explain.h"
 #include "planner/lower/lower.h"
+#include "planner/lower/scalar_program.h"
 #include "planner/rewrite/rewrite.h"
 
 namespace hopline {
@@ -29,6 +30,9 @@ Planner ProgramPlanner::hook() {
   };
   p.find_routine = [](void* self, const Routine& from, const std::string& name, Kind first) {
     return static_cast<ProgramPlanner*>(self)->program_.find(from, name, first);
+  };
+  p.compile_scalar = [](void*, const Node& node, const Scope& scope, Context& context) {
+    return compile_scalar(node, scope, context);
   };
   return p;
 }

@@ -117,6 +117,7 @@ void Executable::lower_call(const Stmt& stmt, const CallExpr& call, const std::v
     stores.push_back(make_node(*checked_->ast.stmt(stmt.span, Assign{t, value, false})));
     stores.back().dies.push_back(slot);
   }
+  if (invoke.routine != nullptr) node.programs = std::make_unique<ProgramCache>();
   node.what = std::move(invoke);
   out.push_back(std::move(node));
   for (Node& n : stores) out.push_back(std::move(n));
@@ -163,6 +164,9 @@ void Executable::lower(const Body& body, Routine& r, NodeList& out) {
     }
     Node node = make_node(*stmt);
     lower_control(*stmt, r, node);
+    const auto* count = std::get_if<Count>(&node.what);
+    if (!std::holds_alternative<Step>(node.what) && (count == nullptr || !count->parallel))
+      node.programs = std::make_unique<ProgramCache>();
     out.push_back(std::move(node));
   }
 }

@@ -20,6 +20,7 @@ struct Config {
   std::string exactness;     // rewrites.exactness: exact | nan | reassociating
   std::string rewrites_off;  // rewrites.off: all, or comma-separated names of rules and passes
   bool force_sparse;         // force.sparse: every matrix that may be sparse is
+  bool scalar_programs;      // scalar.programs: loops and functions over scalars run as register programs
   int recursion_limit;       // recursion.limit, calls
   std::string tmpdir;        // localtmpdir
   int stats_name_width;      // stats.maxWrapLength, characters

@@ -22,6 +22,8 @@ constexpr Setting kSettings[] = {
     {"rewrites.off", text, "", "all or names", "rewrite rules and passes that are not used, by name",
      &Config::rewrites_off},
     {"force.sparse", boolean, "false", "", "store every matrix sparse that can be (to test)", &Config::force_sparse},
+    {"scalar.programs", boolean, "true", "", "run loops and functions over scalars as register programs",
+     &Config::scalar_programs},
     {"recursion.limit", integer, "10000", "1..1000000", "calls of functions within calls", &Config::recursion_limit},
     {"localtmpdir", text, "/tmp", "a folder", "where matrices go that memory cannot hold", &Config::tmpdir},
     {"stats.maxWrapLength", integer, "30", "8..1000", "characters of a name in the table of -stats",

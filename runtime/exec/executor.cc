@@ -1,9 +1,9 @@
 #include "runtime/exec/executor.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "runtime/base/config.h"
+#include "runtime/exec/conversion.h"
 #include "runtime/exec/session.h"
 #include "runtime/ops/apply.h"
 
@@ -38,31 +38,8 @@ uint64_t extend(uint64_t path, uint64_t with) {
   return (path ^ (with + 0x9E3779B97F4A7C15u)) * 0xBF58476D1CE4E5B9u + (path >> 31);
 }
 
-// A scalar made to be of the declared kind; matrices, frames and lists must be of it already.
-Value convert(Context& ctx, Value value, Kind declared, const std::string& what, const Span& span) {
-  const Kind k = kind_of(value);
-  if (declared == Kind::unknown || k == declared) return value;
-  if (!is_scalar(declared) || !is_scalar(k))
-    fail(span, "{}: expected {}, found {}", what, name(declared), k == Kind::none ? "no value" : name(k));
-  static const Op* const to_real = find_op("as.double", 1);
-  static const Op* const to_whole = find_op("as.integer", 1);
-  static const Op* const to_boolean = find_op("as.logical", 1);
-  static const Op* const join = find_op("+", 2);
-  if (declared == Kind::real) return apply(ctx, *to_real, {std::move(value)}, {}, span).front();
-  if (declared == Kind::integer) return apply(ctx, *to_whole, {std::move(value)}, {}, span).front();
-  if (declared == Kind::boolean) return apply(ctx, *to_boolean, {std::move(value)}, {}, span).front();
-  return apply(ctx, *join, {std::string(), std::move(value)}, {}, span).front();
-}
-
 int64_t bound(const Scope& scope, int32_t slot, const char* what, const Span& span, bool& finite) {
-  const Value& v = scope.slots[static_cast<size_t>(slot)];
-  if (const auto* i = std::get_if<int64_t>(&v)) return *i;
-  if (const auto* b = std::get_if<bool>(&v)) return *b ? 1 : 0;
-  if (const auto* d = std::get_if<double>(&v)) {
-    if (!std::isfinite(*d)) finite = false;
-    return to_integer(*d);
-  }
-  fail(span, "the {} of a for loop must be a number, found {}", what, name(kind_of(v)));
+  return loop_bound(scope.slots[static_cast<size_t>(slot)], what, span, finite);
 }
 
 }  // namespace
@@ -73,11 +50,7 @@ Executor::Executor(const Planner& planner, Context context, Observer* observer)
 Executor::~Executor() = default;
 
 bool Executor::predicate(const Scope& scope, int32_t slot, const Node& node) const {
-  const Value& v = scope.slots[static_cast<size_t>(slot)];
-  if (const auto* b = std::get_if<bool>(&v)) return *b;
-  if (const auto* i = std::get_if<int64_t>(&v)) return *i != 0;
-  if (const auto* d = std::get_if<double>(&v)) return *d != 0;
-  fail(node.span, "a predicate must be a boolean or a number, found {}", name(kind_of(v)));
+  return truth_value(scope.slots[static_cast<size_t>(slot)], node.span);
 }
 
 void Executor::run(const NodeList& nodes, Scope& scope) {
@@ -110,7 +83,27 @@ void Executor::step(Activation& a) {
     }
   }
   ++a.at;
-  enter_control(node, a);
+  if (!run_registers(node, *a.scope)) enter_control(node, a);
+}
+
+// Runs the node as a register program when it is scalar code.
+bool Executor::run_registers(const Node& node, Scope& scope) {
+  if (node.programs == nullptr || !context_.config.scalar_programs) return false;
+  ProgramCache& cache = *node.programs;
+  const RegisterProgram* program = cache.find(scope);
+  if (program == nullptr) {
+    if (cache.count.load() == ProgramCache::kMost) return false;
+    const std::lock_guard lock(cache.mutex);
+    const uint32_t count = cache.count.load();
+    if (count == ProgramCache::kMost) return false;
+    cache.programs[count] = planner_.compile_scalar(planner_.self, node, scope, context_);
+    program = cache.programs[count].get();
+    cache.count.store(count + 1, std::memory_order_release);
+  }
+  if (program->refused) return false;
+  if (!machine_) machine_ = std::make_unique<RegisterMachine>(context_);
+  machine_->run(*program, scope, depth_);
+  return true;
 }
 
 void Executor::enter_control(const Node& node, Activation& a) {
@@ -175,9 +168,8 @@ void Executor::finish(Activation& a) {
       bool finite = true;
       const int64_t from = bound(scope, count.from, "start", node.span, finite);
       const int64_t to = bound(scope, count.to, "end", node.span, finite);
-      a.step = count.step >= 0 ? bound(scope, count.step, "increment", node.span, finite) : (from <= to ? 1 : -1);
-      const bool right_way = a.step > 0 ? from <= to : a.step < 0 && from >= to;
-      a.remaining = finite && right_way ? static_cast<int64_t>((static_cast<__int128>(to) - from) / a.step) + 1 : 0;
+      if (count.step >= 0) a.step = bound(scope, count.step, "increment", node.span, finite);
+      a.remaining = loop_trips(from, to, a.step, count.step >= 0, finite);
       if (count.parallel) {
         if (a.remaining > 0) run_parfor(node, count, scope, from, a.remaining, a.step);
         return pop();
@@ -271,8 +263,8 @@ void Executor::invoke(const Node& node, const Invoke& call, Scope& scope) {
     if (arguments[i].index() == 0)
       fail(node.span, "argument {} of {} is missing", routine->input_names[i], routine->name);
     next->own->slots[static_cast<size_t>(routine->inputs[i])] =
-        convert(context_, std::move(arguments[i]), routine->input_kinds[i],
-                fmt::format("argument {} of {}", routine->input_names[i], routine->name), node.span);
+        convert_value(context_, std::move(arguments[i]), routine->input_kinds[i], false, routine->input_names[i],
+                      routine->name, node.span);
   }
   activations_.push_back(std::move(next));
 }
@@ -284,8 +276,8 @@ void Executor::bind_results(const Node& node, const Invoke& call, const Routine&
     Value& v = inner.slots[static_cast<size_t>(routine.outputs[i])];
     if (v.index() == 0)
       fail(node.span, "function {} ends without a value for its output {}", routine.name, routine.output_names[i]);
-    results.push_back(convert(context_, std::move(v), routine.output_kinds[i],
-                              fmt::format("output {} of {}", routine.output_names[i], routine.name), node.span));
+    results.push_back(convert_value(context_, std::move(v), routine.output_kinds[i], true, routine.output_names[i],
+                                    routine.name, node.span));
   }
   if (call.eval && !results.empty() && kind_of(results[0]) != Kind::matrix) {  // eval gives a matrix
     if (kind_of(results[0]) == Kind::list)

@@ -7,6 +7,7 @@
 #include "runtime/exec/observer.h"
 #include "runtime/exec/planner.h"
 #include "runtime/exec/program.h"
+#include "runtime/exec/register_machine.h"
 #include "runtime/exec/scope.h"
 #include "runtime/exec/stack.h"
 #include "runtime/ops/call.h"
@@ -24,6 +25,7 @@ class Executor {
  private:
   struct Activation;
   void step(Activation& a);
+  bool run_registers(const Node& node, Scope& scope);
   void enter_control(const Node& node, Activation& a);
   void finish(Activation& a);
   void enter_count(const Node& node, const Count& count, Scope& scope);
@@ -44,7 +46,8 @@ class Executor {
   ValueStack stack_;
   std::vector<Value*> pointers_;
   std::vector<std::unique_ptr<Activation>> activations_;
-  int depth_ = 0;  // of calls
+  std::unique_ptr<RegisterMachine> machine_;  // made at the first scalar code
+  int depth_ = 0;                             // of calls
 };
 
 }  // namespace hopline

@@ -16,7 +16,9 @@
 namespace hopline {
 
 struct Node;
+struct RegisterProgram;
 struct Routine;
+struct Scope;
 using NodeList = std::vector<Node>;
 
 // Straight-line statement: planned, with what follows it, when it is reached.
@@ -55,13 +57,24 @@ struct PlanCache {
   std::array<std::unique_ptr<Plan>, kMost> plans;
 };
 
+// The register programs made so far for one node, each for certain kinds of variables. Readers take no lock.
+struct ProgramCache {
+  static constexpr uint32_t kMost = 8;  // beyond, the node is left to plans
+  std::mutex mutex;
+  std::atomic<uint32_t> count{0};
+  std::array<std::shared_ptr<const RegisterProgram>, kMost> programs;
+
+  // The one whose guards hold; null when there is none.
+  const RegisterProgram* find(const Scope& scope) const;
+};
+
 struct Node {
   std::variant<Step, Branch, Loop, Count, Invoke> what;
   Span span;
   const void* statement = nullptr;  // the planner's: a checked statement; null for a pure structure
   std::vector<int32_t> dies;        // slots that nothing reads after this node
   std::unique_ptr<PlanCache> cache = std::make_unique<PlanCache>();
-  std::unique_ptr<std::atomic<const void*>> compiled = std::make_unique<std::atomic<const void*>>(nullptr);
+  std::unique_ptr<ProgramCache> programs;  // of control flow that may be scalar code
 };
 
 struct Routine {

@@ -1,5 +1,6 @@
 #include "runtime/ops/apply.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cstdlib>
 
@@ -23,7 +24,33 @@ struct KnownInfer : InferCall {
   std::span<const Value* const> values_;
 };
 
+std::string expected_kinds(Kinds accepts) {
+  std::string out;
+  const auto add = [&](std::string_view word) { out += (out.empty() ? "" : " or ") + std::string(word); };
+  if ((accepts & kMatrix) != 0) add("matrix");
+  if ((accepts & kNumber) == kNumber)
+    add("number");
+  else
+    for (const Kind k : {Kind::boolean, Kind::integer, Kind::real})
+      if ((accepts & kinds(k)) != 0) add(name(k));
+  if ((accepts & kString) != 0) add("string");
+  if ((accepts & kList) != 0) add("list");
+  if ((accepts & kFrame) != 0) add("frame");
+  return out;
+}
+
 }  // namespace
+
+void check_kinds(const Op& op, std::span<const Kind> in, const Span& span) {
+  const Params& params = op.params;
+  for (size_t i = 0; i < in.size() && params.count > 0; ++i) {
+    const Kind k = in[i];
+    const Param& p = params.list[std::min<size_t>(i, params.count - 1u)];
+    if (k == Kind::unknown || (p.accepts & kinds(k)) != 0 || (k == Kind::none && !p.required())) continue;
+    fail(span, "wrong kind of argument in {}: {} expected {}, found {}", op.name, p.name, expected_kinds(p.accepts),
+         name(k));
+  }
+}
 
 void run_kernel(Call& call) {
   for (const Kernel& k : call.op.kernels)

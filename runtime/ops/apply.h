@@ -11,6 +11,9 @@ namespace hopline {
 // The first kernel of the row that accepts the call; runs it.
 void run_kernel(Call& call);
 
+// Do arguments of these kinds fit the row's parameters? Unknown kinds pass. Throws the message for the script's author.
+void check_kinds(const Op& op, std::span<const Kind> in, const Span& span);
+
 // infer() with the real sizes and values of the inputs: throws the operator's error when they do not fit.
 void check_sizes(const Call& call);
 

@@ -98,7 +98,9 @@ RunResult run_variant(const TestCase& test, const Variant& variant, const Runner
 std::span<const Variant> variants() {
   static const std::vector<Variant> kVariants = {
       {"default", 0, {}},
-      {"plain", 1e-9, {{"hopline.rewrites.off", "all"}, {"hopline.fusion", "none"}}},
+      {"plain",
+       1e-9,
+       {{"hopline.rewrites.off", "all"}, {"hopline.fusion", "none"}, {"hopline.scalar.programs", "false"}}},
       {"sparse", 1e-9, {{"hopline.force.sparse", "true"}}},
       {"thread", 1e-9, {{"hopline.cp.parallel.threads", "1"}}},
       {"single", 1e-4, {{"hopline.floating.point.precision", "single"}}},
