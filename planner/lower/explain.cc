@@ -26,7 +26,40 @@ std::string line_text(const Span& span, const SourceFiles& files) {
   return at.line == 0 ? std::string() : fmt::format("  # line {}", at.line);
 }
 
+constexpr const char* kOperations[] = {
+#define HOPLINE_INSTRUCTION(name, ...) #name,
+#include "runtime/exec/register_instructions.def"
+#undef HOPLINE_INSTRUCTION
+};
+
+std::string application_text(const Application& a, const RegisterProgram& program) {
+  std::string out = a.op->outputs > 0 ? fmt::format(" v{} = {}", a.out, a.op->name) : fmt::format(" {}", a.op->name);
+  for (const int32_t in : a.in)
+    out += in < 0 ? " " + constant_text(program.constants[static_cast<size_t>(~in)]) : fmt::format(" v{}", in);
+  return out;
+}
+
 }  // namespace
+
+std::string explain_program(const RegisterProgram& program, const SourceFiles& files) {
+  std::string out = "scalar program:\n";
+  for (const RegisterFunction& f : program.functions) {
+    if (&f != &program.functions.front()) out += fmt::format("  function {}:\n", f.name);
+    for (const auto& [reg, number] : f.constants) out += fmt::format("    r{} = {} | {}\n", reg, number.i, number.d);
+    for (size_t k = 0; k < f.code.size(); ++k) {
+      const RegisterInstruction& i = f.code[k];
+      out += fmt::format("  {:3} {}", k, kOperations[static_cast<size_t>(i.what)]);
+      if (i.what == Operation::apply || i.what == Operation::apply_binary)
+        out += application_text(program.applications[static_cast<size_t>(i.a)], program);
+      else if (i.what == Operation::call)
+        out += " " + program.functions[program.calls[static_cast<size_t>(i.a)].function].name;
+      else
+        out += fmt::format(" {} {} {}", i.a, i.b, i.c);
+      out += line_text(f.spans[k], files) + "\n";
+    }
+  }
+  return out;
+}
 
 std::string explain_hops(const Region& region, const SourceFiles& files) {
   std::string out = "hops:\n";

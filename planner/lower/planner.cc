@@ -22,6 +22,13 @@ std::unique_ptr<Plan> ProgramPlanner::plan(const NodeList& sequence, size_t begi
   return plan;
 }
 
+std::shared_ptr<const RegisterProgram> ProgramPlanner::program(const Node& node, const Scope& scope) {
+  std::shared_ptr<const RegisterProgram> made = compile_scalar(node, scope);
+  if (!made->refused && options_.explain && options_.explain_instructions)
+    options_.explain(explain_program(*made, program_.files()));
+  return made;
+}
+
 Planner ProgramPlanner::hook() {
   Planner p;
   p.self = this;
@@ -31,8 +38,8 @@ Planner ProgramPlanner::hook() {
   p.find_routine = [](void* self, const Routine& from, const std::string& name, Kind first) {
     return static_cast<ProgramPlanner*>(self)->program_.find(from, name, first);
   };
-  p.compile_scalar = [](void*, const Node& node, const Scope& scope, Context& context) {
-    return compile_scalar(node, scope, context);
+  p.compile_scalar = [](void* self, const Node& node, const Scope& scope) {
+    return static_cast<ProgramPlanner*>(self)->program(node, scope);
   };
   return p;
 }

@@ -20,6 +20,7 @@ class ProgramPlanner {
  private:
   std::unique_ptr<Plan> plan(const NodeList& sequence, size_t begin, const Scope& scope, Context& context,
                              bool generic);
+  std::shared_ptr<const RegisterProgram> program(const Node& node, const Scope& scope);
   Executable& program_;
   PlannerOptions options_;
 };

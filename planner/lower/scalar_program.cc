@@ -106,7 +106,7 @@ void ScalarFunction::return_outputs() {
   emit(Operation::leave);
 }
 
-std::shared_ptr<const RegisterProgram> compile_scalar(const Node& node, const Scope& scope, Context& context) {
+std::shared_ptr<const RegisterProgram> compile_scalar(const Node& node, const Scope& scope) {
   auto program = std::make_shared<RegisterProgram>();
   program->functions.emplace_back();
   ScalarCompiler whole(*program);

@@ -96,7 +96,7 @@ bool Executor::run_registers(const Node& node, Scope& scope) {
     const std::lock_guard lock(cache.mutex);
     const uint32_t count = cache.count.load();
     if (count == ProgramCache::kMost) return false;
-    cache.programs[count] = planner_.compile_scalar(planner_.self, node, scope, context_);
+    cache.programs[count] = planner_.compile_scalar(planner_.self, node, scope);
     program = cache.programs[count].get();
     cache.count.store(count + 1, std::memory_order_release);
   }

@@ -19,8 +19,7 @@ struct Planner {
   const Routine* (*find_routine)(void* self, const Routine& from, const std::string& name, Kind first) = nullptr;
   // A register program for the node, for the kinds of the variables in scope; one that is refused when it is not scalar
   // code.
-  std::shared_ptr<const RegisterProgram> (*compile_scalar)(void* self, const Node& node, const Scope& scope,
-                                                           Context& context) = nullptr;
+  std::shared_ptr<const RegisterProgram> (*compile_scalar)(void* self, const Node& node, const Scope& scope) = nullptr;
 };
 
 }  // namespace hopline
