@@ -3,6 +3,7 @@
 #include "planner/lower/explain.h"
 #include "planner/lower/lower.h"
 #include "planner/lower/scalar_program.h"
+#include "planner/rewrite/matrix_chain.h"
 #include "planner/rewrite/rewrite.h"
 
 namespace hopline {
@@ -10,7 +11,8 @@ namespace hopline {
 std::unique_ptr<Plan> ProgramPlanner::plan(const NodeList& sequence, size_t begin, const Scope& scope, Context& context,
                                            bool generic) {
   const std::unique_ptr<Region> region = build_region(program_, sequence, begin, scope, context, generic);
-  const std::vector<Fired> fired = rewrite(*region, context);
+  std::vector<Fired> fired = order_matrix_chains(*region, context);
+  for (const Fired& f : rewrite(*region, context)) fired.push_back(f);
   if (options_.explain && options_.explain_rules)
     for (const Fired& f : fired)
       options_.explain(fmt::format("rule {}  # line {}\n", f.rule, program_.files().position(f.span).line));

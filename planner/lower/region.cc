@@ -76,6 +76,8 @@ Meta RegionBuilder::input_meta(const Value& value) const {
   Meta m = meta_of(value);
   if (generic_ && (m.kind == Kind::matrix || m.kind == Kind::list))
     m = {m.kind, -1, m.kind == Kind::list ? 1 : -1, -1, -1};
+  if (m.kind == Kind::matrix && m.nnz > 0 && m.sizes_known())
+    m.density = static_cast<double>(m.nnz) / static_cast<double>(m.rows * m.cols);
   m.nnz = m.nnz == 0 ? 0 : -1;
   return m;
 }

@@ -113,12 +113,12 @@ bool is_listed(std::string_view list, std::string_view name) {
   return false;
 }
 
-bool is_on(const Rule& rule, const Config& config) {
-  if (config.optlevel == 0 || is_listed(config.rewrites_off, rule.name)) return false;
-  return rule.exactness == Exactness::exact || config.exactness == "reassociating";
-}
-
 }  // namespace
+
+bool is_on(std::string_view name, Exactness exactness, const Config& config) {
+  if (config.optlevel == 0 || is_listed(config.rewrites_off, name)) return false;
+  return exactness == Exactness::exact || config.exactness == "reassociating";
+}
 
 const Hop* apply_rule(const Rule& rule, const Hop* hop, Builder& builder) {
   for (const ParsedRule& p : book().all)
@@ -148,7 +148,7 @@ std::vector<Fired> rewrite(Region& region, Context& context) {
       if (candidates == book().by_root.end()) break;
       const Hop* better = nullptr;
       for (const ParsedRule* p : candidates->second)
-        if (is_on(*p->rule, config) && (better = fire(*p, hop, builder)) != nullptr) {
+        if (is_on(p->rule->name, p->rule->exactness, config) && (better = fire(*p, hop, builder)) != nullptr) {
           fired.push_back({p->rule->name, hop->span});
           break;
         }

@@ -19,6 +19,9 @@ struct Fired {
 // optlevel 0) do not fire. Returns what fired, in order.
 std::vector<Fired> rewrite(Region& region, Context& context);
 
+// Does the configuration let a rule or pass of this name and exactness run?
+bool is_on(std::string_view name, Exactness exactness, const Config& config);
+
 // One rule on one hop: the replacement, or null when the rule does not fire. For tests.
 const Hop* apply_rule(const Rule& rule, const Hop* hop, Builder& builder);
 
