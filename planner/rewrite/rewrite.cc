@@ -94,6 +94,21 @@ const Hop* instantiate(const Expr& e, const Match& m, Builder& builder, const Sp
                       std::move(in), span);
 }
 
+// What the roots read; rules must not count on, nor report, what nothing needs.
+std::vector<bool> find_reachable(const Region& region) {
+  std::vector<bool> seen(region.dag.size());
+  std::vector<const Hop*> stack;
+  for (const Root& root : region.roots) stack.push_back(root.hop);
+  while (!stack.empty()) {
+    const Hop* hop = stack.back();
+    stack.pop_back();
+    if (seen[hop->id]) continue;
+    seen[hop->id] = true;
+    stack.insert(stack.end(), hop->in.begin(), hop->in.end());
+  }
+  return seen;
+}
+
 const Hop* fire(const ParsedRule& p, const Hop* hop, Builder& builder) {
   Match m;
   if (!matches(*p.pattern, hop, m) || (p.rule->guard != nullptr && !p.rule->guard(m))) return nullptr;
@@ -132,9 +147,11 @@ std::vector<Fired> rewrite(Region& region, Context& context) {
   if (config.optlevel == 0 || is_listed(config.rewrites_off, "all")) return fired;
   Builder builder(region.dag, context, nullptr);
   const size_t size = region.dag.size();
+  const std::vector<bool> reachable = find_reachable(region);
   std::vector<const Hop*> now(size);
   // Inputs have smaller ids, so each hop is seen after its inputs.
   for (size_t id = 0; id < size; ++id) {
+    if (!reachable[id]) continue;
     const Hop* hop = &region.dag[id];
     std::vector<const Hop*> in;
     bool changed = false;
