@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "runtime/base/parallel.h"
+#include "runtime/ops/aggregate_simd.h"
 #include "runtime/ops/call.h"
 #include "runtime/ops/families.h"
 #include "runtime/ops/infer.h"
@@ -15,7 +16,7 @@ namespace hopline {
 namespace {
 
 constexpr int64_t kGrain = 1 << 16;  // cells per chunk
-constexpr int kLanes = 8;
+using sums::kLanes;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 // Kahan's sum; `low` is what was lost, to be subtracted.
@@ -35,6 +36,8 @@ struct Sum {
 };
 
 struct Plain {
+  static constexpr bool kSquared = false;
+  double centre = 0;
   template <class T>
   double operator()(T x) const {
     return static_cast<double>(x);
@@ -42,6 +45,7 @@ struct Plain {
 };
 // Square of the distance from a centre.
 struct Squared {
+  static constexpr bool kSquared = true;
   double centre = 0;
   template <class T>
   double operator()(T x) const {
@@ -53,16 +57,11 @@ struct Squared {
 template <class T, class Map>
 Sum sum_cells(const T* x, int64_t n, Map map) {
   double high[kLanes] = {}, low[kLanes] = {};
-  int64_t i = 0;
-  for (; i + kLanes <= n; i += kLanes)
-    for (int l = 0; l < kLanes; ++l) {
-      const double y = map(x[i + l]) - low[l], t = high[l] + y;
-      low[l] = (t - high[l]) - y;
-      high[l] = t;
-    }
+  const int64_t whole = n / kLanes * kLanes;
+  sums::add_lanes(x, whole, Map::kSquared, map.centre, high, low);
   Sum total;
   for (int l = 0; l < kLanes; ++l) total.add(Sum{high[l], low[l]});
-  for (; i < n; ++i) total.add(map(x[i]));
+  for (int64_t i = whole; i < n; ++i) total.add(map(x[i]));
   if (std::isfinite(total.high) && std::isfinite(total.low)) return total;
   double naive = 0;
   for (int64_t k = 0; k < n; ++k) naive += map(x[k]);
@@ -96,12 +95,16 @@ template <class T, class Fold>
 double fold_cells(const T* x, int64_t n, Fold fold) {
   double lanes[kLanes];
   std::fill_n(lanes, kLanes, Fold::kStart);
-  int64_t i = 0;
-  for (; i + kLanes <= n; i += kLanes)
-    for (int l = 0; l < kLanes; ++l) lanes[l] = fold(lanes[l], static_cast<double>(x[i + l]));
+  const int64_t whole = n / kLanes * kLanes;
+  if constexpr (std::is_same_v<Fold, Product>) {
+    for (int64_t i = 0; i < whole; i += kLanes)
+      for (int l = 0; l < kLanes; ++l) lanes[l] *= static_cast<double>(x[i + l]);
+  } else {
+    sums::fold_lanes(x, whole, std::is_same_v<Fold, Greatest>, lanes);
+  }
   double out = Fold::kStart;
   for (int l = 0; l < kLanes; ++l) out = fold(out, lanes[l]);
-  for (; i < n; ++i) out = fold(out, static_cast<double>(x[i]));
+  for (int64_t i = whole; i < n; ++i) out = fold(out, static_cast<double>(x[i]));
   return out;
 }
 
@@ -249,14 +252,7 @@ std::vector<Sum> column_sums(Context& ctx, const MatrixRef& m, const double* cen
     h.assign(static_cast<size_t>(cols), 0), l.assign(static_cast<size_t>(cols), 0);
     double *hp = h.data(), *lp = l.data();
     const T* cells = m->dense<T>();
-    for (int64_t r = b; r < e; ++r)
-      for (int64_t c = 0; c < cols; ++c) {
-        double v = static_cast<double>(cells[r * cols + c]);
-        if (centres != nullptr) v = (v - centres[c]) * (v - centres[c]);
-        const double y = v - lp[c], t = hp[c] + y;
-        lp[c] = (t - hp[c]) - y;
-        hp[c] = t;
-      }
+    for (int64_t r = b; r < e; ++r) sums::add_row(cells + r * cols, cols, centres, hp, lp);
   });
   std::vector<Sum> out(static_cast<size_t>(cols));
   for (int64_t c = 0; c < cols; ++c) {
