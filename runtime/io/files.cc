@@ -71,13 +71,15 @@ PathKind path_kind(const std::string& path) {
 }
 
 InputFile open_input(const FilePlace& job, const std::string& path) {
-  InputFile file{Descriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY)), path};
+  InputFile file{Descriptor(), path};
+  while (!(file.fd = Descriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY))).open() && errno == EINTR)
+    job.poll();
   if (!file.fd.open() && errno == ENOENT) job.fail("read input file does not exist: {}", path);
   if (!file.fd.open()) job.fail("cannot read {}: {}", path, system_message(errno));
   struct stat info;
   if (::fstat(file.fd.get(), &info) != 0) job.fail("cannot read {}: {}", path, system_message(errno));
   if (S_ISDIR(info.st_mode)) job.fail("cannot read {}: expected a file, found a folder", path);
-  file.regular = S_ISREG(info.st_mode);
+  file.regular = S_ISREG(info.st_mode) && info.st_size > 0;  // those of /proc have a text, but no size
   file.size = file.regular ? info.st_size : 0;
   return file;
 }

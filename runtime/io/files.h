@@ -50,7 +50,8 @@ class Descriptor {
   int fd_ = -1;
 };
 
-// An open file. `regular` files have a size and can be read at any offset; others (pipes, devices) only in order.
+// An open file. `regular` files have a size and can be read at any offset; others (pipes, devices, empty ones) only in
+// order.
 struct InputFile {
   Descriptor fd;
   std::string path;

@@ -1,6 +1,7 @@
 #include "runtime/io/metadata.h"
 
 #include <ctime>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -10,7 +11,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr int64_t kMostBytes = 1 << 20;
+constexpr size_t kMostBytes = 1 << 20;
 
 struct Source {
   const FilePlace& job;
@@ -151,13 +152,19 @@ std::optional<Metadata> parse_metadata(const FilePlace& job, const std::string& 
 }
 
 std::optional<Metadata> read_metadata(const FilePlace& job, const std::string& path) {
-  const std::string name = path + ".mtd";
-  if (path_kind(name) == PathKind::missing) return std::nullopt;
+  std::string name = path + ".mtd";
+  if (path_kind(name) == PathKind::missing) {  // a link may stand for a file with metadata beside it
+    std::error_code error;
+    const std::filesystem::path real = std::filesystem::canonical(path, error);
+    if (error || path_kind(real.string() + ".mtd") == PathKind::missing) return std::nullopt;
+    name = real.string() + ".mtd";
+  }
   const InputFile file = open_input(job, name);
-  if (!file.regular || file.size > kMostBytes)
-    job.fail("bad metadata: expected a file of at most {} bytes ({})", kMostBytes, name);
-  std::string text(static_cast<size_t>(file.size), '\0');
-  read_at(job, file, 0, text);
+  std::string text(kMostBytes + 1, '\0');
+  size_t used = 0;
+  while (const size_t n = read_some(job, file, {text.data() + used, text.size() - used})) used += n;
+  if (used > kMostBytes) job.fail("bad metadata: expected at most {} bytes ({})", kMostBytes, name);
+  text.resize(used);
   return parse_metadata(job, text, name);
 }
 

@@ -107,6 +107,7 @@ Target output_target(const FileJob& job, const std::string& path) {
 }
 
 Temporary::Temporary(const FileJob& job, const Target& target, Type type) : job_(job), target_(target.path) {
+  compression_ = compression_of_name(target_);
   if (target.kind == PathKind::special) {
     direct_ = true;
     fd_ = Descriptor(::open(target_.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY));
@@ -134,6 +135,11 @@ Temporary::~Temporary() {
 }
 
 void Temporary::write(std::span<const char> bytes) {
+  TextBuffer packed(job_.ctx.memory);
+  write_packed(compress(job_, compression_, bytes, packed));
+}
+
+void Temporary::write_packed(std::span<const char> bytes) {
   size_t done = 0;
   while (done < bytes.size()) {
     const ssize_t n = ::write(fd_.get(), bytes.data() + done, bytes.size() - done);
@@ -218,8 +224,10 @@ void write_pieces(const FileJob& job, Temporary& file, int64_t pieces, const For
       job.poll();
       TextBuffer out(job.ctx.memory);
       const std::span<const char> bytes = format(piece, out);
+      TextBuffer packed(job.ctx.memory);
+      const std::span<const char> written = compress(job, file.compression(), bytes, packed);
       if (!turns.wait(piece)) return;
-      file.write(bytes);
+      file.write_packed(written);
     } catch (...) {
       turns.fail();
       throw;

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "runtime/io/compress.h"
 #include "runtime/io/files.h"
 
 namespace hopline {
@@ -30,8 +31,10 @@ class Temporary {
   const std::string& path() const { return path_; }  // of a folder: write its entries there
   const std::string& target() const { return target_; }
 
-  void write(std::span<const char> bytes);  // file only
-  void finish();                            // closes the file; a late error of the system comes here
+  Compression compression() const { return compression_; }
+  void write(std::span<const char> bytes);         // file only
+  void write_packed(std::span<const char> bytes);  // bytes that are compressed already where the name asks for it
+  void finish();                                   // closes the file; a late error of the system comes here
 
  private:
   friend void publish(const FileJob& job, Temporary& data, Temporary* metadata);
@@ -39,6 +42,7 @@ class Temporary {
   std::string path_, target_;
   Descriptor fd_;
   bool direct_ = false;  // a device: no temporary name
+  Compression compression_ = Compression::none;
 };
 
 // Puts the data, then its metadata in place. An output that stands there as a folder is moved aside, replaced, removed.

@@ -189,6 +189,7 @@ void write_libsvm(const FileJob& job, const MatrixBlock& m, Temporary& file, con
 
 void write_matrix(const FileJob& job, const MatrixBlock& m, Temporary& file, Format format,
                   const FileOptions& options) {
+  if (m.is_sparse()) static_cast<void>(m.csr());  // rows that still grow become CSR here, not in the middle of a team
   switch (format) {
     case Format::csv:
       return write_csv(job, m, file, options);

@@ -53,6 +53,7 @@ TEST_F(WriteTest, MakesFoldersAndFollowsLinks) {
   write(dense(1, 1, {2}), path("link"), csv);
   EXPECT_EQ(bytes("a/b/c.csv"), "2.0\n");
   EXPECT_TRUE(std::filesystem::is_symlink(path("link")));
+  EXPECT_EQ(shown(read(path("link"))), "1x1: 2");
 }
 
 TEST_F(WriteTest, MetadataOfAnEarlierFormatGoes) {
@@ -136,6 +137,20 @@ TEST_F(WriteTest, TwoRunsLeaveOneWholeResult) {
   EXPECT_EQ(m->rows(), m->cols() * 10);
   for (const double cell : cells(m)) EXPECT_EQ(cell, static_cast<double>(m->cols()));
   EXPECT_EQ(entries(), (Names{"x", "x.mtd"}));
+}
+
+TEST_F(WriteTest, CompressesWhereTheNameSaysSo) {
+  const Value x = new_virtual(ctx, 3000, 20, Random{Distribution::uniform, 0, 1, 1, 0.5, 1, 0});
+  write(x, path("x.csv"), csv);
+  for (const std::string name : {"x.csv.gz", "x.csv.zst"}) {
+    write(x, path(name), {{"format", std::string("csv")}, {"header", true}});
+    EXPECT_LT(std::filesystem::file_size(path(name)), std::filesystem::file_size(path("x.csv")) / 3 * 2);
+    EXPECT_EQ(shown(read(path(name))), shown(read(path("x.csv"))));
+  }
+  write(x, path("x.bin.gz"), {{"format", std::string("binary")}});
+  EXPECT_EQ(shown(read(path("x.bin.gz"))), shown(read(path("x.csv"))));
+  write(dense(0, 2, {}), path("y.csv.gz"), csv);
+  EXPECT_EQ(shown(read(path("y.csv.gz"))), "0x2:");
 }
 
 TEST_F(WriteTest, KeepsTheModeOfAFile) {
