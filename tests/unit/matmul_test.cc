@@ -161,7 +161,7 @@ TEST(Matmul, CutsLargeProductsRight) {
                                                                              {1000, 130, 900},
                                                                              {40, 5000, 30},
                                                                              {9000, 20, 3},
-                                                                             {2, 9000, 700},
+                                                                             {2, 9000, 300},
                                                                              {1, 70000, 40},
                                                                              {3, 90000, 1}})
     for (Format f : {Format::dense, Format::sparse}) {
@@ -170,7 +170,7 @@ TEST(Matmul, CutsLargeProductsRight) {
                           fmt::format("%*% {}x{}x{}", m, k, n));
     }
   for (const auto& [rows, cols, n] : std::initializer_list<std::array<int64_t, 3>>{
-           {9000, 60, 1}, {9000, 60, 5}, {9000, 40, 24}, {5000, 90, 20}, {100, 400, 20}}) {
+           {9000, 60, 1}, {9000, 60, 5}, {9000, 40, 24}, {5000, 60, 20}, {100, 300, 20}}) {
     for (Format f : {Format::dense, Format::sparse}) {
       const MatrixRef x = make<double>(t.ctx, f, rows, cols, 1), y = make<double>(t.ctx, Format::dense, rows, n, 2);
       expect_near<double>(cells_of<double>(t.ctx, product(t, "tmm", x, y)), naive<double>(t.ctx, x, y, true, false),
@@ -182,17 +182,17 @@ TEST(Matmul, CutsLargeProductsRight) {
 }
 
 TEST(Matmul, GivesTheSameBitsForAnyNumberOfThreads) {
-  check_threads<double>(700, 300, 600, Format::dense, Format::dense);
+  check_threads<double>(400, 300, 300, Format::dense, Format::dense);
   check_threads<double>(100, 5000, 60, Format::dense, Format::dense);
   check_threads<double>(100, 5000, 5, Format::dense, Format::dense);
   check_threads<double>(100, 9000, 1, Format::dense, Format::dense);
   check_threads<double>(1, 9000, 100, Format::dense, Format::dense);
   check_threads<double>(3, 9000, 100, Format::dense, Format::dense);
   check_threads<double>(100, 9000, 50, Format::sparse, Format::dense);
-  check_threads<double>(400, 900, 500, Format::dense, Format::sparse);
-  check_threads<double>(600, 900, 500, Format::sparse, Format::sparse);
+  check_threads<double>(200, 500, 300, Format::dense, Format::sparse);
+  check_threads<double>(300, 600, 300, Format::sparse, Format::sparse);
   check_threads<double>(1, 12000, 300, Format::dense, Format::sparse);
-  check_threads<float>(300, 5000, 200, Format::dense, Format::dense);
+  check_threads<float>(100, 5000, 100, Format::dense, Format::dense);
 }
 
 TEST(Matmul, KeepsTheSumTreeWhateverTheGrouping) {
