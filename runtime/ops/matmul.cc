@@ -102,6 +102,8 @@ bool dense_like(const MatrixBlock& m) { return m.is_dense() || (m.is_virtual() &
 bool sparse_like(const MatrixBlock& m) {
   return m.is_sparse() ? !m.csr().wide : m.is_virtual() && virtual_is_sparse(m) && m.cols() <= INT32_MAX;
 }
+// Its transpose has 32-bit columns too.
+bool can_turn(const MatrixBlock& m) { return m.rows() <= INT32_MAX; }
 bool without_cells(const MatrixBlock& m) { return !m.is_dense() && m.nnz_if_known() == 0; }
 
 template <Form kForm>
@@ -144,7 +146,7 @@ void dense_kernel(Call& c) {
 template <Form kForm>
 bool takes_sparse_dense(const Call& c) {
   const Sides s = sides<kForm>(c);
-  return sparse_like(*s.a) && dense_like(*s.b);
+  return sparse_like(*s.a) && dense_like(*s.b) && (!kForm.left_transposed || can_turn(*s.a));
 }
 template <Form kForm>
 void sparse_dense(Call& c) {
@@ -162,7 +164,7 @@ void sparse_dense(Call& c) {
 template <Form kForm>
 bool takes_dense_sparse(const Call& c) {
   const Sides s = sides<kForm>(c);
-  return dense_like(*s.a) && sparse_like(*s.b);
+  return dense_like(*s.a) && sparse_like(*s.b) && (!kForm.left_transposed || can_turn(*s.b));
 }
 template <Form kForm>
 void dense_sparse(Call& c) {
@@ -180,7 +182,8 @@ void dense_sparse(Call& c) {
 template <Form kForm>
 bool takes_sparse(const Call& c) {
   const Sides s = sides<kForm>(c);
-  return sparse_like(*s.a) && sparse_like(*s.b) && s.a->rows() <= INT32_MAX && s.b->rows() <= INT32_MAX;
+  return sparse_like(*s.a) && sparse_like(*s.b) && (!kForm.left_transposed || can_turn(*s.a)) &&
+         (!kForm.right_transposed || can_turn(*s.b));
 }
 template <Form kForm>
 void sparse_sparse(Call& c) {
