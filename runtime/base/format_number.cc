@@ -26,7 +26,7 @@ static_assert(std::endian::native == std::endian::little);
 constexpr size_t kMostDigits = 17;  // of a double; copied whole: a fixed size needs no call
 
 // Eight digits of v < 10^8 as text, the first in the lowest byte: halves, then pairs, then digits, all lanes at once.
-uint64_t eight_digits(uint32_t v) {
+inline uint64_t eight_digits(uint32_t v) {
   uint64_t x = v / 10000 | static_cast<uint64_t>(v % 10000) << 32;
   const uint64_t hundreds = (x * 10486 >> 20) & 0x0000007F0000007F;
   x = hundreds | (x - hundreds * 100) << 16;
@@ -35,17 +35,18 @@ uint64_t eight_digits(uint32_t v) {
 }
 
 Decimal decimal(uint64_t digits, int exponent) {
-  constexpr uint32_t kEight = 100000000;
-  char text[24 + kMostDigits];
-  const uint64_t parts[] = {eight_digits(static_cast<uint32_t>(digits / kEight / kEight)),
-                            eight_digits(static_cast<uint32_t>(digits / kEight % kEight)),
+  constexpr uint64_t kEight = 100000000;
+  char text[2 * kMostDigits] = {};
+  const uint64_t front = digits / kEight;  // at most 17 digits: one, eight, eight
+  text[0] = static_cast<char>('0' + front / kEight);
+  const uint64_t parts[] = {eight_digits(static_cast<uint32_t>(front % kEight)),
                             eight_digits(static_cast<uint32_t>(digits % kEight))};
-  std::memcpy(text, parts, sizeof parts);
-  int zeros = 7;  // at most 17 digits
-  while (zeros < 23 && text[zeros] == '0') ++zeros;
+  std::memcpy(text + 1, parts, sizeof parts);
+  size_t zeros = 0;
+  while (zeros < kMostDigits - 1 && text[zeros] == '0') ++zeros;
   Decimal d;
   std::memcpy(d.digits, text + zeros, kMostDigits);
-  d.count = 24 - zeros;
+  d.count = static_cast<int>(kMostDigits - zeros);
   d.exponent = exponent + d.count - 1;
   return d;
 }

@@ -71,12 +71,19 @@ std::vector<std::string> na_strings(const Call& call) {
   return out;
 }
 
+Format known_format(const Span& span, const std::string& name) {
+  const std::optional<Format> format = format_named(name);
+  if (!format) fail(span, "unknown format: expected one of {}, found {}", format_names(), quote(name));
+  return *format;
+}
+
 void read_infer(InferCall& call) {
   Metadata arguments = read_arguments([&](size_t i) { return call.in[i].kind == Kind::none ? nullptr : call.value(i); },
                                       call.span, call.op);
   Meta& out = call.out[0];
   out = {Kind::matrix, arguments.rows.value_or(-1), arguments.cols.value_or(-1), -1, -1};
   const FilePlace place{call.span};
+  if (arguments.format) known_format(call.span, *arguments.format);
   if (arguments.data_type) {
     out = describe_file(place, "", arguments, std::nullopt).meta;
     if (out.kind == Kind::frame) call.fail("frames are not supported yet: expected data_type matrix, scalar or list");
@@ -118,21 +125,15 @@ enum WriteParam : size_t {
   kOutIndSep,
 };
 
-Format output_format(const Span& span, const std::string& name) {
-  const std::optional<Format> format = format_named(name);
-  if (!format) fail(span, "unknown format: expected one of {}, found {}", format_names(), quote(name));
-  return *format;
-}
-
 void write_infer(InferCall& call) {
   if (call.in[kX].kind == Kind::frame)
     call.fail("frames are not supported yet: expected a matrix, scalar or list to write");
-  if (const auto format = call.string(kOutFormat)) output_format(call.span, *format);
+  if (const auto format = call.string(kOutFormat)) known_format(call.span, *format);
 }
 
 void write_file(Call& call) {
   WriteRequest request;
-  request.format = output_format(call.span, call.string(kOutFormat));
+  request.format = known_format(call.span, call.string(kOutFormat));
   request.options.header = call.boolean(kOutHeader);
   request.options.sparse = call.boolean(kSparse);
   request.options.separator = call.has(kOutSep) ? call.string(kOutSep) : request.format == Format::libsvm ? " " : ",";
