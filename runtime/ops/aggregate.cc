@@ -8,6 +8,7 @@
 #include "runtime/base/parallel.h"
 #include "runtime/ops/aggregate_simd.h"
 #include "runtime/ops/call.h"
+#include "runtime/ops/cost.h"
 #include "runtime/ops/families.h"
 #include "runtime/ops/infer.h"
 
@@ -401,10 +402,13 @@ constexpr Kernel kWeighted[] = {{"weighted", nullptr, run_weighted_mean}};
 constexpr Kernel kIndexMax[] = {{"scan", nullptr, run_index<true>}};
 constexpr Kernel kIndexMin[] = {{"scan", nullptr, run_index<false>}};
 
-#define HOPLINE_AGGREGATE(NAME, ALIAS, WHAT, OVER, INFER, DOC, EXAMPLE)                                               \
-  {                                                                                                                   \
-    .name = NAME, .aliases = {ALIAS}, .params = {param::matrix("X")}, .infer = INFER, .kernels = kKernel<WHAT, OVER>, \
-    .doc = DOC, .example = EXAMPLE                                                                                    \
+// Of the definition; what a kernel adds for accuracy is not counted.
+constexpr int flops_per_cell(What what) { return what == What::variance || what == What::deviation ? 4 : 1; }
+
+#define HOPLINE_AGGREGATE(NAME, ALIAS, WHAT, OVER, INFER, DOC, EXAMPLE)                                         \
+  {                                                                                                             \
+    .name = NAME, .aliases = {ALIAS}, .params = {param::matrix("X")}, .infer = INFER,                           \
+    .cost = cost_per_cell<flops_per_cell(WHAT)>, .kernels = kKernel<WHAT, OVER>, .doc = DOC, .example = EXAMPLE \
   }
 
 constexpr Op kOps[] = {
@@ -454,6 +458,7 @@ constexpr Op kOps[] = {
      .aliases = {"avg"},
      .params = {param::matrix("X"), param::matrix("W")},
      .infer = infer_weighted,
+     .cost = cost_per_cell<3>,
      .kernels = kWeighted,
      .doc = "weighted mean of a column",
      .example = "print(mean(matrix(\"1 4\", 2, 1), matrix(\"2 1\", 2, 1)))  # expect: 2.0"},
@@ -466,12 +471,14 @@ constexpr Op kOps[] = {
     {.name = "rowIndexMax",
      .params = {param::matrix("X")},
      .infer = infer_rows,
+     .cost = cost_per_cell<1>,
      .kernels = kIndexMax,
      .doc = "column of the greatest cell of each row, the last one on ties",
      .example = "print(as.scalar(rowIndexMax(matrix(\"1 3 2\", 1, 3))))  # expect: 2.0"},
     {.name = "rowIndexMin",
      .params = {param::matrix("X")},
      .infer = infer_rows,
+     .cost = cost_per_cell<1>,
      .kernels = kIndexMin,
      .doc = "column of the least cell of each row, the last one on ties",
      .example = "print(as.scalar(rowIndexMin(matrix(\"3 1 2\", 1, 3))))  # expect: 2.0"},

@@ -52,10 +52,16 @@ void check_kinds(const Op& op, std::span<const Kind> in, const Span& span) {
   }
 }
 
-void run_kernel(Call& call) {
+const Kernel* find_kernel(const Call& call) {
   for (const Kernel& k : call.op.kernels)
-    if (k.accepts == nullptr || k.accepts(call)) return k.run(call);
-  call.fail("{} does not take these arguments", call.op.name);
+    if (k.accepts == nullptr || k.accepts(call)) return &k;
+  return nullptr;
+}
+
+void run_kernel(Call& call) {
+  const Kernel* kernel = find_kernel(call);
+  if (kernel == nullptr) call.fail("{} does not take these arguments", call.op.name);
+  kernel->run(call);
 }
 
 std::vector<Meta> infer_values(const Op& op, std::span<const Value* const> in, std::span<const std::string> names,

@@ -8,7 +8,10 @@
 
 namespace hopline {
 
-// The first kernel of the row that accepts the call; runs it.
+// The first kernel of the row that accepts the call; null when none does.
+const Kernel* find_kernel(const Call& call);
+
+// Runs the kernel that find_kernel finds.
 void run_kernel(Call& call);
 
 // Do arguments of these kinds fit the row's parameters? Unknown kinds pass. Throws the message for the script's author.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "runtime/ops/cost.h"
 #include "runtime/ops/families.h"
 
 namespace hopline {
@@ -36,13 +37,6 @@ constexpr Laws binary_laws(Order order, Zero zero, BinaryResult result, std::str
   laws.failure = result == BinaryResult::joint && name != "%%" ? Failure::by_data : Failure::never;
   laws.cellwise = true;
   return laws;
-}
-
-double stored_bytes(const Meta& m) {
-  if (m.kind != Kind::matrix || !m.sizes_known()) return 8;
-  const double cells = static_cast<double>(m.rows) * static_cast<double>(m.cols);
-  if (m.nnz < 0 || m.cols <= 1 || static_cast<double>(m.nnz) >= kSparse * cells) return 8 * cells;
-  return 12 * static_cast<double>(m.nnz) + 8 * static_cast<double>(m.rows);
 }
 
 Cost cell_cost(const InferCall& call, int flops) {

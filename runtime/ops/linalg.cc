@@ -278,6 +278,7 @@ constexpr Op kOps[] = {
     {.name = "einsum",
      .params = Params{param::text("equation"), param::matrix("X")}.repeat_last(),
      .infer = infer_einsum,
+     .cost = cost_einsum,
      .kernels = kEinsum,
      .doc = "Sum of products by named indexes: einsum(\"ij,jk->ik\", A, B); a scalar where nothing stands after ->.",
      .example = "A = matrix(\"1 2 3 4\", rows=2, cols=2)\n"

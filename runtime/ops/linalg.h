@@ -39,6 +39,7 @@ void inverse_fft_rows_kernel(Call& call);
 void stft_kernel(Call& call);
 void einsum_kernel(Call& call);
 void infer_einsum(InferCall& call);
+Cost cost_einsum(const InferCall& call);
 
 // A dense copy of input i that may be written: the input itself at its last use.
 template <class T>

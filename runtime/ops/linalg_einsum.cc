@@ -6,6 +6,7 @@
 
 #include "runtime/exec/session.h"
 #include "runtime/memory/memory.h"
+#include "runtime/ops/cost.h"
 #include "runtime/ops/infer.h"
 #include "runtime/ops/linalg.h"
 #include "runtime/ops/matmul.h"
@@ -221,6 +222,31 @@ void infer_einsum(InferCall& c) {
   for (size_t i = 0; i < e.operands.size(); ++i) note_sizes(c.span, e.operands[i], c.in[i + 1], sizes);
   const auto size = [&](size_t i) { return i < e.result.size() ? sizes.of[static_cast<size_t>(e.result[i])] : 1; };
   c.out[0] = e.result.empty() ? scalar_meta(Kind::real) : matrix_meta(size(0), size(1));
+}
+
+// As evaluate() goes: each operand joins the product of those before it; labels that nobody needs later are summed.
+Cost cost_einsum(const InferCall& c) {
+  Cost cost;
+  const Value* text = c.out[0].kind == Kind::unknown ? nullptr : const_cast<InferCall&>(c).value(0);
+  if (text == nullptr) return cost;
+  const Equation e = parse_equation(c.span, std::get<std::string>(*text));
+  Sizes sizes;
+  for (size_t i = 0; i < e.operands.size(); ++i) note_sizes(c.span, e.operands[i], c.in[i + 1], sizes);
+  std::string held;
+  for (size_t i = 0; i < e.operands.size(); ++i) {
+    double cells = 1;
+    for (const char label : e.operands[i])
+      if (!holds(held, label)) held += label;
+    for (const char label : held)
+      cells *= static_cast<double>(std::max<int64_t>(0, sizes.of[static_cast<size_t>(label)]));
+    cost.flops += i == 0 ? 0 : 2 * cells;
+    cost.bytes_read += stored_bytes(c.in[i + 1]);
+    std::string later = e.result;
+    for (size_t k = i + 1; k < e.operands.size(); ++k) later += e.operands[k];
+    std::erase_if(held, [&](char label) { return !holds(later, label); });
+  }
+  cost.bytes_written = stored_bytes(c.out[0]);
+  return cost;
 }
 
 void einsum_kernel(Call& call) {
