@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "runtime/base/error.h"
 #include "runtime/base/source_files.h"
 #include "runtime/exec/observer.h"
+#include "runtime/exec/statistics.h"
 
 namespace hopline {
 
@@ -32,6 +34,18 @@ struct RunStatus {
   std::vector<Diagnostic> errors;
   std::string text;                    // the errors as people see them, with caret lines; "" when there are none
   std::shared_ptr<SourceFiles> files;  // resolves the spans of `errors`
+  RunTotals totals;
+};
+
+// What a run does at a moment.
+struct Activity {
+  std::string what;  // an operator, "planning", ...; "": it is still being checked
+  std::string file;
+  uint32_t line = 0;
+  uint32_t loop_line = 0;                  // of the outermost loop; 0: none
+  int64_t iteration = 0, iterations = -1;  // of that loop; -1: their number is not known
+  std::string loop_text() const;           // "iteration 3 of 20 of the loop at line 10"; "": no loop
+  std::string text() const;                // "order at train.dml:14 (iteration 3 of 20 of the loop at line 10)"
 };
 
 class Memory;
@@ -45,6 +59,8 @@ class Engine {
   RunStatus run(const std::string& name, std::string text, const RunOptions& options);
   // Ends every run of this engine at its next instruction; may be called from a signal handler.
   void cancel();
+  // Of the run that began first; none when nothing runs. From any thread.
+  std::optional<Activity> activity() const;
   Memory& memory() { return *memory_; }
   const Config& config() const { return config_; }
 
@@ -52,6 +68,9 @@ class Engine {
   Config config_;
   std::unique_ptr<Memory> memory_;
   std::shared_ptr<std::atomic<int>> stop_;
+  struct Run;
+  mutable std::mutex runs_mutex_;
+  std::vector<Run*> runs_;
 };
 
 }  // namespace hopline

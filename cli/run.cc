@@ -6,11 +6,15 @@
 #include <cstdio>
 #include <cstring>
 #include <memory>
+#include <optional>
 
 #include "api/engine.h"
 #include "cli/help.h"
 #include "cli/interrupt.h"
+#include "cli/monitor.h"
 #include "runtime/base/error.h"
+#include "runtime/exec/trace.h"
+#include "runtime/io/unfinished.h"
 
 namespace hopline {
 namespace {
@@ -57,6 +61,16 @@ int answer(const Options& options, Output& output) {
   return 0;
 }
 
+RunStatus watched_run(Engine& engine, ScriptText script, const RunOptions& options, Output& output,
+                      std::optional<Trace>& trace) {
+  const Interruptible interruptible(engine);
+  const Monitor monitor(engine, output, [&trace] {
+    if (trace) trace->abandon();
+    remove_unfinished();
+  });
+  return engine.run(script.name, std::move(script.text), options);
+}
+
 }  // namespace
 
 ScriptText read_script(const Options& options) {
@@ -83,9 +97,18 @@ int run(const Options& options, Output& output) {
   if (run.explain_hops || run.explain_rules || run.explain_instructions) run.explain = run.note;
   run.warnings = options.verbose;
   if (options.seed) run.seed = static_cast<uint64_t>(*options.seed);
-  const Interruptible interruptible(engine);
-  const RunStatus status = engine.run(script.name, std::move(script.text), run);
+  Statistics statistics;
+  std::optional<Trace> trace;
+  Observers observers;
+  if (options.stats) observers.add(&statistics);
+  if (!options.trace.empty()) observers.add(&trace.emplace(options.trace));
+  if (!observers.empty()) run.observer = &observers;
+  const RunStatus status = watched_run(engine, std::move(script), run, output, trace);
   if (!status.text.empty()) output.note(status.text);
+  if (options.stats)
+    output.note(
+        statistics.text(status.totals, static_cast<size_t>(options.heavy_hitters), settings.config().stats_name_width));
+  if (trace) trace->finish(status.totals);
   return status.status;
 }
 

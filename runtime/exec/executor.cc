@@ -28,6 +28,7 @@ struct Executor::Activation {
   Scope* scope = nullptr;
   int64_t value = 0, remaining = 0, step = 1, trip = 0;  // of a counting loop
   uint64_t path = 0;                                     // of the scope when the loop began
+  bool outermost = false;                                // of the loops that run
   std::unique_ptr<Scope> own;                            // of a routine
   const Routine* routine = nullptr;
 };
@@ -102,7 +103,10 @@ bool Executor::run_registers(const Node& node, Scope& scope) {
   }
   if (program->refused) return false;
   if (!machine_) machine_ = std::make_unique<RegisterMachine>(context_);
+  if (context_.session != nullptr) context_.session->now.set(kScalarCode, node.span);
+  const int64_t begin = observer_ == nullptr ? 0 : observer_clock();
   machine_->run(*program, scope, depth_);
+  if (observer_ != nullptr) observer_->scalar_code(node.span, begin, observer_clock());
   return true;
 }
 
@@ -123,6 +127,7 @@ void Executor::enter_control(const Node& node, Activation& a) {
     next->why = Activation::Why::bounds;
     next->nodes = &std::get<Count>(node.what).before;
   }
+  if (next->why != Activation::Why::branch_predicate) next->outermost = loops_++ == 0;
   activations_.push_back(std::move(next));
 }
 
@@ -132,6 +137,8 @@ void Executor::finish(Activation& a) {
   const auto pop = [&] {
     for (const int32_t s : a.node->dies) scope.slots[static_cast<size_t>(s)] = Value();
     scope.path = a.path;
+    if (!std::holds_alternative<Branch>(a.node->what)) --loops_;
+    if (a.outermost && context_.session != nullptr) context_.session->now.loop = nullptr;
     activations_.pop_back();
   };
   switch (a.why) {
@@ -152,6 +159,7 @@ void Executor::finish(Activation& a) {
       if (context_.session != nullptr) context_.session->poll(a.node->span);  // a body of constants has no instruction
       if (!predicate(scope, loop.predicate, *a.node)) return pop();
       scope.path = extend(a.path, static_cast<uint64_t>(a.trip++));
+      if (a.outermost) show_iteration(a);
       a.nodes = &loop.body;
       a.at = 0;
       a.why = Why::loop_body;
@@ -171,6 +179,7 @@ void Executor::finish(Activation& a) {
       if (count.step >= 0) a.step = bound(scope, count.step, "increment", node.span, finite);
       a.remaining = loop_trips(from, to, a.step, count.step >= 0, finite);
       if (count.parallel) {
+        if (a.outermost) show_iteration(a);
         if (a.remaining > 0) run_parfor(node, count, scope, from, a.remaining, a.step);
         return pop();
       }
@@ -192,12 +201,24 @@ void Executor::finish(Activation& a) {
   }
 }
 
+// For whoever watches the run.
+void Executor::show_iteration(const Activation& a) {
+  if (context_.session == nullptr) return;
+  RunningNow& now = context_.session->now;
+  const bool counted = a.why != Activation::Why::loop_predicate;
+  now.iteration.store(a.trip, std::memory_order_relaxed);
+  if (a.trip > 1) return;
+  now.iterations = counted ? a.remaining : -1;
+  now.loop = &a.node->span;
+}
+
 bool Executor::next_iteration(Activation& a) {
   if (a.remaining == 0) return false;
   if (context_.session != nullptr) context_.session->poll(a.node->span);
   const auto& count = std::get<Count>(a.node->what);
   a.scope->slots[static_cast<size_t>(count.variable)] = a.value;
   a.scope->path = extend(a.path, static_cast<uint64_t>(a.trip++));
+  if (a.outermost) show_iteration(a);
   a.nodes = &count.body;
   a.at = 0;
   a.why = Activation::Why::count_body;

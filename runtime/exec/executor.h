@@ -30,6 +30,7 @@ class Executor {
   void finish(Activation& a);
   void enter_count(const Node& node, const Count& count, Scope& scope);
   bool next_iteration(Activation& a);
+  void show_iteration(const Activation& a);
   void invoke(const Node& node, const Invoke& call, Scope& scope);
   void bind_results(const Node& node, const Invoke& call, const Routine& routine, Scope& inner, Scope& outer);
   const Plan& plan_for(const NodeList& nodes, size_t at, Scope& scope);
@@ -48,6 +49,7 @@ class Executor {
   std::vector<std::unique_ptr<Activation>> activations_;
   std::unique_ptr<RegisterMachine> machine_;  // made at the first scalar code
   int depth_ = 0;                             // of calls
+  int loops_ = 0;                             // that are running, one within the other
 };
 
 }  // namespace hopline

@@ -28,12 +28,15 @@ void Executor::run_parfor(const Node& node, const Count& count, Scope& scope, in
   for (auto& o : outputs)
     if (context_.session != nullptr) o = context_.session->task();
   const uint64_t path = scope.path;
+  Session* const watched = loops_ == 1 ? context_.session : nullptr;
+  if (context_.session != nullptr) context_.session->now.set(kParfor, node.span);
   parallel_for(tasks, threads, [&](int64_t task) {
     Context context = context_;
     context.threads = std::max<int>(1, threads / static_cast<int>(std::min<int64_t>(tasks, threads)));
     if (outputs[static_cast<size_t>(task)]) context.session = outputs[static_cast<size_t>(task)].get();
     Executor worker(planner_, context, observer_);
     worker.depth_ = depth_;
+    worker.loops_ = loops_;
     Scope mine;
     mine.routine = scope.routine;
     mine.slots = start;
@@ -48,6 +51,7 @@ void Executor::run_parfor(const Node& node, const Count& count, Scope& scope, in
         error.prefix(fmt::format("iteration {}: ", value));
         throw;
       }
+      if (watched != nullptr) watched->now.iteration.fetch_add(1, std::memory_order_relaxed);
     }
     after[static_cast<size_t>(task)] = std::move(mine.slots);
   });

@@ -1,6 +1,5 @@
 // Plans: look-up by guards, and the loop over instructions.
 #include <bit>
-#include <chrono>
 #include <new>
 
 #include "runtime/exec/executor.h"
@@ -10,11 +9,6 @@
 namespace hopline {
 
 namespace {
-
-int64_t now() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
-      .count();
-}
 
 bool same(const Value& a, const Value& b) {
   if (a.index() != b.index()) return false;
@@ -64,12 +58,13 @@ const Plan& Executor::plan_for(const NodeList& nodes, size_t at, Scope& scope) {
   const uint32_t count = cache.count.load();
   if (count >= PlanCache::kMost)
     fail(ErrorKind::resource, nodes[at].span, "more than {} plans at one place", PlanCache::kMost);
-  const int64_t begin = observer_ == nullptr ? 0 : now();
+  const int64_t begin = observer_ == nullptr ? 0 : observer_clock();
+  if (context_.session != nullptr) context_.session->now.set(kPlanning, nodes[at].span);
   const bool generic = count >= PlanCache::kExact;
   cache.plans[count] = planner_.plan(planner_.self, nodes, at, scope, context_, generic);
   const Plan& plan = *cache.plans[count];
   cache.count.store(count + 1, std::memory_order_release);
-  if (observer_ != nullptr) observer_->planned(plan, begin, now());
+  if (observer_ != nullptr) observer_->planned(plan, nodes[at].span, begin, observer_clock());
   return plan;
 }
 
@@ -81,7 +76,10 @@ void Executor::run_instruction(const Code& code, const Instruction& i, Value* te
   for (uint32_t k = 0; k < i.num_in; ++k) in[k] = registers[code.operands[i.first_in + k]];
   Call call{context_, *i.op, {in, i.num_in}, {temporaries + i.first_out, i.num_out}, i.last_use, i.span, i.names};
   if (i.check_sizes) check_sizes(call);
-  run_kernel(call);
+  if (observer_ == nullptr)
+    run_kernel(call);
+  else
+    run_observed(call, *observer_);
   for (uint32_t mask = i.last_use; mask != 0; mask &= mask - 1) {
     Value& v = *in[std::countr_zero(mask)];
     if (v.index() != 0) v = Value();
@@ -95,18 +93,16 @@ void Executor::run_code(const Code& code, Scope& scope, Value* temporaries, Valu
   for (const Value& c : code.constants) registers[r++] = const_cast<Value*>(&c);
   for (uint32_t t = 0; t < code.num_temporaries; ++t) registers[r++] = temporaries + t;
   for (const Instruction& i : code.instructions) {
-    if (context_.session != nullptr) context_.session->poll(i.span);
     try {
-      if (observer_ == nullptr) {
-        run_instruction(code, i, temporaries, registers);
-      } else {
-        const int64_t begin = now();
-        run_instruction(code, i, temporaries, registers);
-        observer_->instruction(i, begin, now());
+      if (context_.session != nullptr) {
+        context_.session->now.set(i.op->name, i.span);
+        context_.session->poll(i.span);
       }
+      run_instruction(code, i, temporaries, registers);
     } catch (Error& error) {
       error.locate(i.span);
-      if (error.kind() == ErrorKind::resource) error.prefix(fmt::format("in {}: ", i.op->name));
+      if (error.kind() == ErrorKind::resource || error.kind() == ErrorKind::interrupted)
+        error.prefix(fmt::format("in {}: ", i.op->name));
       throw;
     } catch (const std::bad_alloc&) {
       fail(ErrorKind::resource, i.span, "out of memory in {}", i.op->name);

@@ -11,6 +11,20 @@
 
 namespace hopline {
 
+// What a run does now: written by its thread, read by whoever watches it. A name and a place that do not belong
+// together may be seen for a moment.
+struct RunningNow {
+  std::atomic<const std::string_view*> what{nullptr};  // name of an operator, or one of the words below
+  std::atomic<const Span*> place{nullptr};             // lives as long as the program
+  std::atomic<const Span*> loop{nullptr};              // the outermost loop that runs; null: none
+  std::atomic<int64_t> iteration{0}, iterations{-1};   // of that loop; -1: their number is not known
+  void set(const std::string_view& name, const Span& span) {
+    what.store(&name, std::memory_order_relaxed);
+    place.store(&span, std::memory_order_relaxed);
+  }
+};
+inline constexpr std::string_view kPlanning = "planning", kScalarCode = "scalar code", kParfor = "parfor";
+
 class Session {
  public:
   virtual ~Session() = default;
@@ -25,12 +39,13 @@ class Session {
   // Key of an unseeded draw made at `span`: of the engine seed, the program point and the iteration path.
   virtual uint64_t draw_key(const Span& span) = 0;
   virtual uint64_t seed() const = 0;
+  RunningNow now;
   uint64_t path = 0;  // iteration path of the plan that runs now, set by the executor
   // A session for one task of a parfor: keeps its lines until flush_task() hands them to this one. Stops with this one.
   virtual std::unique_ptr<Session> task() = 0;
   virtual void flush_task() {}
 
-  std::atomic<int64_t> bytes_read{0}, bytes_written{0};  // of data files, for -stats
+  std::atomic<int64_t> bytes_read{0}, bytes_written{0};  // of data files; a task's are added by flush_task()
 
  protected:
   [[noreturn]] void stopped(const Span& span) const;

@@ -17,6 +17,7 @@
 #include "runtime/base/parallel.h"
 #include "runtime/exec/session.h"
 #include "runtime/io/text_buffer.h"
+#include "runtime/io/unfinished.h"
 #include "runtime/ops/call.h"
 
 namespace hopline {
@@ -113,6 +114,7 @@ Temporary::Temporary(const FileJob& job, const Target& target, Type type) : job_
     fd_ = Descriptor(::open(target_.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY));
   } else {
     path_ = folder_of(target_) + "/" + temporary_name();
+    note_unfinished(path_);
     if (type == Type::folder) {
       if (::mkdir(path_.c_str(), 0777) != 0) job.fail("cannot write {}: {}", target_, system_message(errno));
       return;
@@ -121,6 +123,7 @@ Temporary::Temporary(const FileJob& job, const Target& target, Type type) : job_
   }
   if (!fd_.open()) {
     const int error = errno;
+    forget_unfinished(path_);
     path_.clear();
     job.fail("cannot write {}: {}", target_, system_message(error));
   }
@@ -131,7 +134,9 @@ Temporary::Temporary(const FileJob& job, const Target& target, Type type) : job_
 
 Temporary::~Temporary() {
   fd_.close();
-  if (!path_.empty()) remove_tree(path_);
+  if (path_.empty()) return;
+  remove_tree(path_);
+  forget_unfinished(path_);
 }
 
 void Temporary::write(std::span<const char> bytes) {
@@ -177,9 +182,11 @@ void publish(const FileJob& job, Temporary& data, Temporary* metadata) {
     if (!aside.empty()) std::rename(aside.c_str(), target.c_str());
     job.fail("cannot write {}: {}", target, system_message(error));
   }
+  forget_unfinished(data.path_);
   data.path_.clear();
   if (metadata != nullptr) {
     rename_into_place(job, metadata->path_, metadata->target_);
+    forget_unfinished(metadata->path_);
     metadata->path_.clear();
   } else {
     ::unlink((target + ".mtd").c_str());
