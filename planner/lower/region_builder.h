@@ -1,0 +1,72 @@
+// The work of build_region(): statements in region.cc, expressions in region_expression.cc.
+#pragma once
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "planner/lower/region.h"
+
+namespace hopline {
+
+// The variables of the region's own routine, or of a function that is inlined.
+struct Frame {
+  const Routine* routine;
+  std::vector<const Hop*> env;  // null: not touched yet (own routine) or not assigned (inlined)
+  bool own;
+  const CallSite* via;
+};
+
+// Thrown where a region must end before the node that is being translated.
+struct EndsHere {};
+
+class RegionBuilder : public Facts {
+ public:
+  RegionBuilder(Executable& program, const Scope& scope, Context& context, bool generic)
+      : program_(program),
+        scope_(scope),
+        generic_(generic),
+        region_(std::make_unique<Region>()),
+        builder_(region_->dag, context, this) {}
+
+  std::unique_ptr<Region> build(const NodeList& sequence, size_t begin);
+  const Value* known(const Hop* hop) override;
+
+ private:
+  bool add_node(const Node& node, Frame& f);  // false: the region ends after it
+  void add_sequence(const NodeList& sequence, Frame& f);
+  bool add_statement(const Stmt& stmt, Frame& f);
+  void add_branch(const Branch& branch, Frame& f);
+  void add_call(const Node& node, const Invoke& invoke, Frame& f);
+  void assign(const Target& target, const Hop* value, bool accumulate, Frame& f);
+  const Hop* expression(const Expr& e, Frame& f);
+  const Hop* call(const CallExpr& c, const Span& span, Frame& f);
+  const Hop* index(const Index& x, const Span& span, Frame& f);
+  std::vector<const Hop*> bounds(const IndexRange& rows, const IndexRange& cols, const Span& span, Frame& f);
+  const Hop* read(const Name& name, const Span& span, Frame& f);
+  const Hop* exists(const Name& name, const Span& span, Frame& f);
+  const Hop* convert(const Hop* value, Kind declared, const std::string& what, const Span& span);
+  const Hop* entry_of(const Hop* list, const Hop* position, const Span& span);
+  Span place(const Span& span, const Frame& f) const {
+    Span s = span;
+    s.via = f.via;
+    return s;
+  }
+  Meta input_meta(const Value& value) const;
+  const Value* evaluate(const Hop* hop);
+  const Hop* none() { return builder_.literal(Value(), {}); }
+  void finish(Frame& f);
+  void raise(const Error& error);
+
+  Executable& program_;
+  const Scope& scope_;
+  bool generic_;
+  std::unique_ptr<Region> region_;
+  Builder builder_;
+  std::vector<int32_t> alive_;  // 0 untouched, 1 assigned, 2 dead; of the own routine's slots
+  std::unordered_map<const Hop*, Value> values_;
+  std::unordered_map<const Hop*, bool> asked_;
+  int depth_ = 0;
+};
+
+}  // namespace hopline
