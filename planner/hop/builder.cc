@@ -54,6 +54,17 @@ const Hop* Builder::fold(const Op& op, const std::vector<const Hop*>& in, const 
   return dag_.literal(std::move(out.front()), span);
 }
 
+// nrow(X), ncol(X), length(X) of a matrix whose size is known; else null.
+const Hop* Builder::size(const Op& op, const Hop* in, const Span& span) {
+  static const Op &nrow = hopline::op("nrow", 1), &ncol = hopline::op("ncol", 1), &length = hopline::op("length", 1);
+  if (in->meta.kind != Kind::matrix || (&op != &nrow && &op != &ncol && &op != &length)) return nullptr;
+  int64_t n = &op == &nrow ? in->meta.rows : in->meta.cols;
+  if (n < 0) return nullptr;
+  if (&op == &length && (in->meta.rows < 0 || __builtin_mul_overflow(n, in->meta.rows, &n))) return nullptr;
+  if (facts_ != nullptr) facts_->only_size_read(in);
+  return literal(n, span);
+}
+
 const Hop* Builder::make(std::string_view name, std::vector<const Hop*> in, const Span& span) {
   const Op& row = op(name, in.size());
   for (size_t i = in.size(); i < row.params.count && !row.params.variadic; ++i)
@@ -75,6 +86,8 @@ const Hop* Builder::make(const Op& op, std::vector<const Hop*> in, const Span& s
   }
   HopInfer infer(*this, op, in, metas, {outputs.data(), op.outputs}, span, names);
   if (op.infer != nullptr) op.infer(infer);
+  if (in.size() == 1)
+    if (const Hop* known_size = size(op, in[0], span)) return known_size;
   if (scalars && op.outputs == 1 && is_scalar(outputs[0].kind))
     if (const Hop* constant = fold(op, in, span, names)) return constant;
   Hop h;

@@ -16,6 +16,9 @@ class Facts {
   // The value that this scalar hop has in the run for which the plan is made; null when it is not known before the
   // plan runs. The pointer lives as long as the Facts.
   virtual const Value* known(const Hop* hop) = 0;
+  // The size of this hop was taken from its metadata. Nothing may read the hop itself; it must fail all the same where
+  // it can.
+  virtual void only_size_read(const Hop* /*hop*/) {}
 };
 
 class Builder {
@@ -42,6 +45,7 @@ class Builder {
  private:
   const Hop* fold(const Op& op, const std::vector<const Hop*>& in, const Span& span,
                   const std::vector<std::string>& names);
+  const Hop* size(const Op& op, const Hop* in, const Span& span);
   Dag& dag_;
   Context& context_;
   Facts* facts_;

@@ -39,9 +39,11 @@ bool RegionBuilder::add_statement(const Stmt& stmt, Frame& f) {
   if (const auto* a = std::get_if<Assign>(&stmt.node)) {
     const Hop* value = expression(*a->value, f);
     assign(a->target, value, a->accumulate, f);
-    const bool open = value->meta.kind == Kind::unknown || (value->op->laws.size_from_data && !generic_ &&
-                                                            !value->meta.sizes_known() && !is_scalar(value->meta.kind));
-    return !open;
+    const Laws& laws = value->op->laws;
+    if (value->meta.kind == Kind::unknown) return false;
+    // What a file holds when it is read may differ from what it holds now.
+    if (laws.size_from_data && laws.purity == Purity::effect) return false;
+    return !laws.size_from_data || generic_ || value->meta.sizes_known() || is_scalar(value->meta.kind);
   }
   if (const auto* m = std::get_if<MultiAssign>(&stmt.node)) {
     const Hop* node = expression(*m->call, f);

@@ -31,6 +31,9 @@ class RegionBuilder : public Facts {
 
   std::unique_ptr<Region> build(const NodeList& sequence, size_t begin);
   const Value* known(const Hop* hop) override;
+  void only_size_read(const Hop* hop) override {
+    if (!hop->is(hops::input())) region_->roots.push_back({hop, false, -1});
+  }
 
  private:
   bool add_node(const Node& node, Frame& f);  // false: the region ends after it
