@@ -88,8 +88,7 @@ void note_warnings(const RunOptions& options, const Program& checked) {
 
 void run_program(const Config& config, Memory& memory, const RunOptions& options, Executable& program,
                  RunSession& session) {
-  ProgramPlanner planner(program,
-                         {options.explain, options.explain_hops, options.explain_rules, options.explain_instructions});
+  ProgramPlanner planner(program, {options.explain, options.explain_levels});
   Context context{memory, config};
   context.precision = config.precision == "single" ? Precision::f32 : Precision::f64;
   context.threads = threads_of(config);

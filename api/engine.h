@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "planner/lower/explain_levels.h"
 #include "runtime/base/config.h"
 #include "runtime/base/error.h"
 #include "runtime/base/source_files.h"
@@ -22,7 +23,7 @@ struct RunOptions {
   std::map<std::string, std::string> arguments;     // $name -> text; positional ones are "1", "2", ...
   std::function<void(std::string_view)> print;      // what the script prints; null: nowhere
   std::function<void(const std::string&)> explain;  // takes each plan as it is made; null: not wanted
-  bool explain_hops = false, explain_rules = false, explain_instructions = false;
+  ExplainLevels explain_levels;
   bool warnings = false;                         // note warnings of the check
   std::function<void(const std::string&)> note;  // takes warnings and notes
   std::optional<uint64_t> seed;                  // of unseeded draws; none: from entropy

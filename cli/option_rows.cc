@@ -27,6 +27,10 @@ void set_action(Options& options, Action action, const std::string& topic = {}) 
 }
 
 void set_explain(Options& options, const std::string& word) {
+  if (word == "fusion")
+    fail(ErrorKind::usage, {},
+         "option --explain: this version fuses no operators: expected hops, rules, lops, instructions, memory or all, "
+         "found 'fusion'");
   if (word == "runtime")
     options.explain = "instructions";
   else if (word.starts_with("recompile_") || word.starts_with("codegen"))

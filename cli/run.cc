@@ -61,6 +61,11 @@ int answer(const Options& options, Output& output) {
   return 0;
 }
 
+ExplainLevels explain_levels(std::string_view level) {
+  const auto is = [&](std::string_view one) { return level == one || level == "all"; };
+  return {is("hops"), is("rules"), is("lops"), is("instructions"), is("memory")};
+}
+
 RunStatus watched_run(Engine& engine, ScriptText script, const RunOptions& options, Output& output,
                       std::optional<Trace>& trace) {
   const Interruptible interruptible(engine);
@@ -90,11 +95,8 @@ int run(const Options& options, Output& output) {
   run.arguments = options.arguments;
   run.print = [&](std::string_view text) { output.print(text); };
   run.note = [&](const std::string& text) { output.note(text); };
-  const bool all = options.explain == "all";
-  run.explain_hops = all || options.explain == "hops";
-  run.explain_rules = all || options.explain == "rules";
-  run.explain_instructions = all || options.explain == "instructions" || options.explain == "lops";
-  if (run.explain_hops || run.explain_rules || run.explain_instructions) run.explain = run.note;
+  run.explain_levels = explain_levels(options.explain);
+  if (options.explain != "none") run.explain = run.note;
   run.warnings = options.verbose;
   if (options.seed) run.seed = static_cast<uint64_t>(*options.seed);
   Statistics statistics;

@@ -19,6 +19,7 @@ class Emitter {
   void number();  // after the last emit: operands become registers
   uint32_t reg(const Hop* hop) const;
   void mark_last_uses(const std::vector<uint32_t>& kept);
+  std::vector<const Hop*> hops, inputs;  // of the instructions and inputs that were emitted
 
  private:
   enum class Class : uint8_t { none, input, constant, temporary };
@@ -49,6 +50,7 @@ void Emitter::emit_one(const Hop* hop) {
   } else if (hop->is(hops::input())) {
     place = {Class::input, static_cast<uint32_t>(code_.inputs.size())};
     code_.inputs.push_back({static_cast<int32_t>(hop->index), hop->entry, false});
+    inputs.push_back(hop);
   } else if (hop->is(hops::get())) {
     place = {Class::temporary, slot_[hop->in[0]->id].number + static_cast<uint32_t>(hop->index)};
   } else {
@@ -66,6 +68,7 @@ void Emitter::emit_one(const Hop* hop) {
     place = {Class::temporary, code_.num_temporaries};
     code_.num_temporaries += i.num_out;
     code_.instructions.push_back(std::move(i));
+    hops.push_back(hop);
   }
 }
 
@@ -188,7 +191,7 @@ void add_facts(const Region& region, Plan& plan) {
 
 }  // namespace
 
-std::unique_ptr<Plan> lower_region(const Region& region, const Scope& scope, bool generic) {
+Lowered lower_region(const Region& region, const Scope& scope, bool generic) {
   auto plan = std::make_unique<Plan>();
   plan->num_nodes = static_cast<uint32_t>(region.num_nodes);
   plan->generic = generic;
@@ -222,7 +225,7 @@ std::unique_ptr<Plan> lower_region(const Region& region, const Scope& scope, boo
     }
   emitter.mark_last_uses(kept);
   plan->dead = region.dead;
-  return plan;
+  return {std::move(plan), std::move(emitter.hops), std::move(emitter.inputs)};
 }
 
 }  // namespace hopline

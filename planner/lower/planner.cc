@@ -1,33 +1,48 @@
 #include "planner/lower/planner.h"
 
 #include "planner/lower/explain.h"
-#include "planner/lower/lower.h"
 #include "planner/lower/scalar_program.h"
 #include "planner/rewrite/matrix_chain.h"
-#include "planner/rewrite/rewrite.h"
 
 namespace hopline {
 
 std::unique_ptr<Plan> ProgramPlanner::plan(const NodeList& sequence, size_t begin, const Scope& scope, Context& context,
                                            bool generic) {
   const std::unique_ptr<Region> region = build_region(program_, sequence, begin, scope, context, generic);
-  std::vector<Fired> fired = order_matrix_chains(*region, context);
-  for (const Fired& f : rewrite(*region, context)) fired.push_back(f);
-  if (options_.explain && options_.explain_rules)
-    for (const Fired& f : fired)
-      options_.explain(fmt::format("rule {}  # line {}\n", f.rule, program_.files().position(f.span).line));
-  std::unique_ptr<Plan> plan = lower_region(*region, scope, generic);
-  if (options_.explain && plan->num_nodes > 0) {
-    if (options_.explain_hops) options_.explain(explain_hops(*region, program_.files()));
-    if (options_.explain_instructions) options_.explain(explain_plan(*plan, scope, program_.files()));
-  }
-  return plan;
+  return finish(*region, scope, context, generic).plan;
+}
+
+Lowered ProgramPlanner::finish(Region& region, const Scope& scope, Context& context, bool generic) {
+  std::vector<Fired> fired = order_matrix_chains(region, context);
+  for (const Fired& f : rewrite(region, context)) fired.push_back(f);
+  Lowered lowered = lower_region(region, scope, generic);
+  if (options_.explain) explain(region, fired, lowered, scope);
+  return lowered;
+}
+
+void ProgramPlanner::explain(const Region& region, const std::vector<Fired>& fired, const Lowered& lowered,
+                             const Scope& scope) {
+  const SourceFiles& files = program_.files();
+  const ExplainLevels& levels = options_.levels;
+  if (lowered.plan->code.instructions.empty() && lowered.plan->outputs.empty()) return;
+  const auto show = [this](const std::string& text) {
+    if (!text.empty()) options_.explain(text);
+  };
+  if (levels.hops) show(explain_hops(region, scope, files));
+  if (levels.rules)
+    for (const Fired& f : fired) show(fmt::format("rule {}{}\n", f.rule, place_text(f.span, files)));
+  if (levels.lops) show(explain_lops(lowered, scope, files, false));
+  if (levels.instructions) show(explain_plan(*lowered.plan, scope, files));
+  if (levels.memory) show(explain_lops(lowered, scope, files, true));
 }
 
 std::shared_ptr<const RegisterProgram> ProgramPlanner::program(const Node& node, const Scope& scope) {
   std::shared_ptr<const RegisterProgram> made = compile_scalar(node, scope);
-  if (!made->refused && options_.explain && options_.explain_instructions)
+  if (made->refused || !options_.explain) return made;
+  if (options_.levels.instructions)
     options_.explain(explain_program(*made, program_.files()));
+  else if (options_.levels.hops || options_.levels.lops)
+    options_.explain(fmt::format("scalar program{}\n", place_text(node.span, program_.files())));
   return made;
 }
 

@@ -2,14 +2,18 @@
 #pragma once
 #include <functional>
 #include <string>
+#include <vector>
 
+#include "planner/lower/explain_levels.h"
+#include "planner/lower/lower.h"
 #include "planner/lower/program.h"
+#include "planner/rewrite/rewrite.h"
 
 namespace hopline {
 
 struct PlannerOptions {
   std::function<void(const std::string&)> explain;  // takes each plan as text; null: plans are not printed
-  bool explain_hops = false, explain_rules = false, explain_instructions = false;
+  ExplainLevels levels;
 };
 
 class ProgramPlanner {
@@ -20,6 +24,8 @@ class ProgramPlanner {
  private:
   std::unique_ptr<Plan> plan(const NodeList& sequence, size_t begin, const Scope& scope, Context& context,
                              bool generic);
+  Lowered finish(Region& region, const Scope& scope, Context& context, bool generic);
+  void explain(const Region& region, const std::vector<Fired>& fired, const Lowered& lowered, const Scope& scope);
   std::shared_ptr<const RegisterProgram> program(const Node& node, const Scope& scope);
   Executable& program_;
   PlannerOptions options_;

@@ -12,13 +12,9 @@ namespace hopline {
 
 namespace {
 
-std::string bytes_text(int64_t bytes) {
-  constexpr const char* kUnits[] = {"KB", "MB", "GB", "TB"};
-  if (bytes < 1024) return fmt::format("{} bytes", bytes);
-  double value = static_cast<double>(bytes);
-  size_t unit = 0;
-  for (value /= 1024; value >= 1024 && unit + 1 < std::size(kUnits); ++unit) value /= 1024;
-  return fmt::format("{:.1f} {} ({} bytes)", value, kUnits[unit], bytes);
+std::string exact_bytes(int64_t bytes) {
+  const std::string text = bytes_text(static_cast<double>(bytes));
+  return bytes < 1024 ? text : fmt::format("{} ({} bytes)", text, bytes);
 }
 
 std::string rate(double amount, double seconds) {
@@ -32,6 +28,14 @@ std::string place_text(const SourceFiles* files, const Span& span) {
 }
 
 }  // namespace
+
+std::string bytes_text(double bytes) {
+  constexpr const char* kUnits[] = {"KB", "MB", "GB", "TB", "PB", "EB"};
+  if (bytes < 1024) return fmt::format("{:.0f} bytes", bytes);
+  size_t unit = 0;
+  for (bytes /= 1024; bytes >= 1024 && unit + 1 < std::size(kUnits); ++unit) bytes /= 1024;
+  return fmt::format("{:.1f} {}", bytes, kUnits[unit]);
+}
 
 void Statistics::executed(const Executed& done) {
   Sum& sum = tables_.mine().sums[{&done.op, done.span.file, done.span.begin}];
@@ -90,9 +94,9 @@ std::string Statistics::text(const RunTotals& totals, size_t rows, int width) co
   out += fmt::format("Total execution time:\t\t{:.3f} sec.\n", std::max(0.0, totals.seconds - compile));
   out += fmt::format("Planning time:\t\t\t{:.3f} sec.\n", static_cast<double>(planning_) * 1e-9);
   out += fmt::format("Plans made/reused/generic:\t{}/{}/{}.\n", plans_.load(), reused, generic_.load());
-  out += fmt::format("Peak memory:\t\t\t{}.\n", bytes_text(totals.peak_memory));
-  out += fmt::format("Read from files:\t\t{}.\n", bytes_text(totals.bytes_read));
-  out += fmt::format("Written to files:\t\t{}.\n", bytes_text(totals.bytes_written));
+  out += fmt::format("Peak memory:\t\t\t{}.\n", exact_bytes(totals.peak_memory));
+  out += fmt::format("Read from files:\t\t{}.\n", exact_bytes(totals.bytes_read));
+  out += fmt::format("Written to files:\t\t{}.\n", exact_bytes(totals.bytes_written));
   out += fmt::format("Threads:\t\t\t{}.\n", totals.threads);
   const std::vector<Heavy> all = heaviest();
   if (rows == 0 || all.empty()) return out;

@@ -29,6 +29,8 @@ struct Heavy {
   double flops = 0, bytes = 0;  // read and written in memory, as the operator's row says
 };
 
+std::string bytes_text(double bytes);  // "12 bytes", "1.5 MB"
+
 class Statistics : public Observer {
  public:
   void start(std::shared_ptr<const SourceFiles> files) override { files_ = std::move(files); }

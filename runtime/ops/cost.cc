@@ -25,7 +25,13 @@ struct CostInfer : InferCall {
 
 double cells_of(const Meta& m) { return static_cast<double>(m.rows) * static_cast<double>(m.cols); }
 
-bool is_sparse(const Meta& m) { return m.nnz >= 0 && m.cols > 1 && static_cast<double>(m.nnz) < kSparse * cells_of(m); }
+// Cells that are not zero, as far as that is known or estimated.
+double entries_of(const Meta& m) {
+  if (m.nnz >= 0) return static_cast<double>(m.nnz);
+  return m.density >= 0 ? m.density * cells_of(m) : cells_of(m);
+}
+
+bool is_sparse(const Meta& m) { return m.cols > 1 && entries_of(m) < kSparse * cells_of(m); }
 
 Cost moved_bytes(std::span<const Meta> in, std::span<const Meta> out) {
   Cost cost;
@@ -41,13 +47,13 @@ Cost moved_bytes(std::span<const Meta> in, std::span<const Meta> out) {
 double stored_bytes(const Meta& m) {
   if (m.kind != Kind::matrix || !m.sizes_known()) return 8;
   if (!is_sparse(m)) return 8 * cells_of(m);
-  return 12 * static_cast<double>(m.nnz) + 8 * static_cast<double>(m.rows);
+  return 12 * entries_of(m) + 8 * static_cast<double>(m.rows);
 }
 
 Cost stored_cells_cost(const InferCall& call, double flops) {
   Cost cost = moved_bytes(call.in, call.out);
   const Meta& x = call.in[0];
-  if (x.sizes_known()) cost.flops = flops * (is_sparse(x) ? static_cast<double>(x.nnz) : cells_of(x));
+  if (x.sizes_known()) cost.flops = flops * (is_sparse(x) ? entries_of(x) : cells_of(x));
   return cost;
 }
 

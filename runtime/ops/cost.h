@@ -8,7 +8,7 @@
 
 namespace hopline {
 
-// Bytes of a value in memory: a matrix whose count of non-zeros is not known counts as dense, a scalar as 8.
+// Bytes of a value in memory: without a count or an estimate of its non-zeros a matrix is dense. A scalar has 8.
 double stored_bytes(const Meta& meta);
 
 // For rows: so many operations for each stored cell of the first input, the inputs read and the outputs written once.

@@ -131,6 +131,52 @@ class Traces(Folder):
         self.assertIn("cannot write the trace missing/t.json", done.stderr)
 
 
+class Explain(Folder):
+    SCRIPT = """X = rand(rows=30, cols=20, seed=1)
+A = t(X) %*% X
+i = 0
+while (i < 3) i = i + 1
+print(sum(A) + i)
+"""
+    LINES = {
+        "hops": r"  %\d = tsmm %\d \[20x20\] @2:5\n",
+        "rules": r"rule tsmm @2:5\n",
+        "lops": r"  %\d = tsmm %\d \[20x20, dense\] cpu @2:5\n",
+        "instructions": r"  %\d = tsmm %\d! @2:5\n",
+        "memory": r"  %\d = tsmm %\d .*: result 3\.1 KB, scratch .*, alive .*\n",
+    }
+
+    def explain(self, level):
+        self.write("a.dml", self.SCRIPT)
+        done = self.run_command("a.dml", f"--explain={level}")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(len(done.stdout.splitlines()), 1)
+        return done.stderr
+
+    def test_levels(self):
+        for level, line in self.LINES.items():
+            with self.subTest(level=level):
+                text = self.explain(level)
+                self.assertRegex(text, line)
+                for other, others_line in self.LINES.items():
+                    if other != level:
+                        self.assertNotRegex(text, others_line)
+        self.assertIn("scalar program:\n", self.explain("runtime"))
+        self.assertIn("scalar program @4:1\n", self.explain("lops"))
+        self.assertEqual(self.explain("none"), "")
+
+    def test_all(self):
+        for level in ("all", "recompile_hops", "codegen"):
+            text = self.explain(level)
+            for line in self.LINES.values():
+                self.assertRegex(text, line)
+
+    def test_level_without_meaning(self):
+        done = self.run_command("-s", "print(1)", "--explain=fusion")
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        self.assertIn("fuses no operators", done.stderr)
+
+
 class Interrupts(Folder):
     def interrupt(self, script, after=0.6):
         self.write("a.dml", script)

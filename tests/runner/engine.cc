@@ -43,7 +43,7 @@ RunResult run_script(const RunRequest& request) {
   options.seed = 1;
   if (request.explain) {
     options.explain = [&](const std::string& text) { out.plan += text; };
-    options.explain_rules = options.explain_instructions = true;
+    options.explain_levels.rules = options.explain_levels.instructions = true;
   }
   const RunStatus status = engine.run(request.path, request.text, options);
   out.rendered = status.text;
