@@ -77,7 +77,7 @@ void pick_rows(Call& call, const From& from) {
     const MatrixRef real = materialize<T>(call.ctx, m);
     const MatrixRef out =
         real->is_dense() ? pick_rows_dense<T>(call.ctx, *real, from) : pick_rows_csr<T>(call.ctx, *real, from);
-    out->set_nnz(m->nnz_if_known());
+    out->set_nnz(real->nnz_if_known());
     call.set(out);
   });
 }

@@ -1,5 +1,10 @@
 #include "tests/runner/engine.h"
 
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+
 #include "api/engine.h"
 #include "frontend/config/settings.h"
 
@@ -22,6 +27,37 @@ std::map<std::string, std::string> script_arguments(const std::vector<std::strin
   return out;
 }
 
+// Cancels a run that takes longer than its limit.
+class Watch {
+ public:
+  Watch(Engine& engine, int limit) {
+    if (limit > 0) thread_ = std::thread([this, &engine, limit] { wait(engine, limit); });
+  }
+  ~Watch() { stop(); }
+  bool stop() {
+    if (!thread_.joinable()) return ran_out_;
+    {
+      const std::lock_guard lock(mutex_);
+      over_ = true;
+    }
+    changed_.notify_one();
+    thread_.join();
+    return ran_out_;
+  }
+
+ private:
+  void wait(Engine& engine, int limit) {
+    std::unique_lock lock(mutex_);
+    if (changed_.wait_for(lock, std::chrono::milliseconds(limit), [this] { return over_; })) return;
+    ran_out_ = true;
+    engine.cancel();
+  }
+  std::thread thread_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool over_ = false, ran_out_ = false;
+};
+
 }  // namespace
 
 RunResult run_script(const RunRequest& request) {
@@ -34,6 +70,7 @@ RunResult run_script(const RunRequest& request) {
   } catch (const Error& error) {
     out.rendered = error.what();
     out.errors.push_back({"", 0, 0, error.what()});
+    out.status = static_cast<int>(error.kind());
     return out;
   }
   Engine engine(settings.config());
@@ -45,7 +82,10 @@ RunResult run_script(const RunRequest& request) {
     options.explain = [&](const std::string& text) { out.plan += text; };
     options.explain_levels.rules = options.explain_levels.instructions = true;
   }
+  Watch watch(engine, request.limit);
   const RunStatus status = engine.run(request.path, request.text, options);
+  out.timed_out = watch.stop();
+  out.status = status.status;
   out.rendered = status.text;
   for (const Diagnostic& d : status.errors) {
     const Position at = status.files->position(d.span);

@@ -12,6 +12,7 @@ struct RunRequest {
   std::vector<std::string> arguments;                       // as of the command behind the script
   std::vector<std::pair<std::string, std::string>> config;  // key and value
   bool explain = false;                                     // wants the plans
+  int limit = 0;                                            // milliseconds that it may run; 0: as long as it takes
 };
 
 struct RunError {
@@ -25,6 +26,8 @@ struct RunResult {
   std::vector<RunError> errors;
   std::string rendered;  // the errors as people see them
   std::string plan;      // the plans, when asked for
+  int status = 0;        // exit status of the command
+  bool timed_out = false;
 };
 
 RunResult run_script(const RunRequest& request);

@@ -1,5 +1,6 @@
 // hopline-test: runs the script tests and the examples of the operators, each in its variants, inside this process.
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <atomic>
@@ -15,6 +16,7 @@
 
 #include "runtime/base/parallel.h"
 #include "runtime/ops/op.h"
+#include "tests/random/random.h"
 #include "tests/runner/check.h"
 #include "tests/runner/rebase.h"
 
@@ -211,12 +213,20 @@ int run(const Options& options) {
   return suite.failed() == 0 ? 0 : 1;
 }
 
+// OpenMP reads it when it is loaded. Without it idle workers spin and keep the other cases from running.
+void sleep_when_idle(char** argv) {
+  if (getenv("OMP_WAIT_POLICY") != nullptr) return;
+  setenv("OMP_WAIT_POLICY", "passive", 1);
+  execv("/proc/self/exe", argv);
+}
+
 }  // namespace
 
 }  // namespace hopline::tests
 
 int main(int argc, char** argv) {
   using namespace hopline::tests;
+  sleep_when_idle(argv);
   Options options;
   CLI::App app{"Runs DML script tests in all their variants."};
   app.add_option("path", options.paths, "files or folders");
@@ -226,8 +236,19 @@ int main(int argc, char** argv) {
   app.add_flag("--rebase", options.rebase, "write what the scripts print into their expectations");
   app.add_flag("--examples", options.examples, "run the examples of all operators, too");
   app.add_flag("-v,--verbose", options.verbose, "name the cases that pass");
+  RandomOptions random;
+  double seconds = 0;
+  app.add_option("--random", seconds, "write random programs for so many seconds and run each in all variants");
+  app.add_option("--seed", random.seed, "of the random programs; 0: another one each time");
+  app.add_option("--program", random.number, "only this one of the random programs");
+  app.add_option("--shrink", random.script, "make a script smaller that runs differently in two variants");
+  app.add_option("--folder", random.folder, "where random programs go that run differently");
   CLI11_PARSE(app, argc, argv);
   try {
+    random.jobs = options.jobs;
+    random.verbose = options.verbose;
+    if (seconds > 0) random.seconds = seconds;
+    if (seconds > 0 || random.number || !random.script.empty()) return run_random(random);
     return run(options);
   } catch (const std::exception& e) {
     std::cerr << "hopline-test: " << e.what() << "\n";
