@@ -130,6 +130,7 @@ void Memory::release(void* data, size_t bytes) {
 void Memory::trim() {
   for (size_t c = 0; c < kClasses; ++c) {
     const std::lock_guard lock(classes_[c].mutex);
+    if (classes_[c].kept.empty()) continue;
     for (void* data : classes_[c].kept) system_free(data, class_bytes(c));
     kept_.fetch_sub(static_cast<int64_t>(classes_[c].kept.size() * class_bytes(c)), std::memory_order_relaxed);
     classes_[c].kept.clear();

@@ -85,10 +85,8 @@ void infer_outer(InferCall& call) {
 void run_outer(Call& call) {
   const Op& op = named_operator(call, false);
   const bool one_row = call.matrix(0).rows() == 1;
-  if (one_row)
-    call.out[0] = combine(call, op, operand(*call.in[0], Form::one).value, call.take_value(1));
-  else
-    call.out[0] = combine(call, op, call.take_value(0), call.take_value(1));
+  Value u = one_row ? operand(*call.in[0], Form::one).value : call.take_value(0);  // first: v may be the same slot
+  call.out[0] = combine(call, op, std::move(u), call.take_value(1));
 }
 
 void infer_ppred(InferCall& call) {

@@ -45,7 +45,7 @@ void Writer::assign(int depth) {
     case 6:
       return chance(0.4) ? use_list() : assign_number();
     case 7:
-      return chance(0.5) ? assign_unknown_size() : call_several();
+      return chance(0.6) ? assign_unknown_size() : call_several();
     case 8:
       return chance(0.2) ? decompose() : assign_matrix();
     default:
@@ -101,7 +101,7 @@ void Writer::branch(int depth) {
 
 void Writer::loop_for(int depth) {
   const std::string i = new_name("i");
-  int64_t from = between(1, 3), to = from + between(0, 4);
+  int64_t from = between(1, 3), to = from + (chance(0.1) ? between(9, 12) : between(0, 4));
   std::string range = fmt::format("{}:{}", from, to);
   if (chance(0.15)) {
     range = fmt::format("seq({}, {}, 2)", from, to);
@@ -183,7 +183,7 @@ void Writer::loop_parallel(int depth) {
 void Writer::grow() {
   if (in_parfor_) return assign_matrix();
   const std::string g = new_name("G"), i = new_name("i");
-  const int64_t cols = between(1, 4), trips = between(1, 5), first = between(0, 2);
+  const int64_t cols = between(1, 4), trips = chance(0.3) ? between(9, 14) : between(1, 5), first = between(0, 2);
   Type type{Kind::matrix, first, cols, widen(integral(-4, 4))};
   line("{} = {}", g, matrix(first, cols, type.facts, 1).text);
   line("for ({} in 1:{}) {{", i, trips);
@@ -193,7 +193,12 @@ void Writer::grow() {
   const size_t known = variables_.size(), outer = outer_;
   outer_ = known;
   ++indent_;
-  for (int64_t k = 0, count = between(0, 2); k < count; ++k) statement(0);
+  for (int64_t k = 0, count = between(0, 2); k < count; ++k) {
+    if (chance(0.4) && first > 0)
+      assign_unknown_size();
+    else
+      statement(0);
+  }
   const Made row = matrix(1, cols, type.facts, 2);
   if (chance(0.7))
     line("{0} = rbind({0}, {1})", g, row.text);

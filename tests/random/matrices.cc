@@ -16,7 +16,8 @@ constexpr int64_t kLargestProduct = 5000;  // cells of an operand that is made u
 int64_t Writer::size() {
   if (chance(0.04)) return 0;
   if (chance(0.2)) return 1;
-  if (chance(0.05)) return between(20, 70);
+  if (chance(0.04)) return between(20, 70);
+  if (chance(0.01)) return between(100, 400);
   return between(2, 7);
 }
 
@@ -81,6 +82,15 @@ Made Writer::matrix_literal(int64_t rows, int64_t cols, const Facts& need) {
     if (within(f, need)) return {fmt::format("seq({}, {})", from, from + rows - 1), {Kind::matrix, rows, cols, f}};
   }
   const int64_t count = rows * cols;
+  if (!need.finite && need.low < -2 && count > 0 && count <= 20 && chance(0.08)) {
+    std::string cells;
+    const std::vector<const char*> kCells = {"NaN", "Infinity", "-Infinity", "0", "1", "-2", "0", "3"};
+    for (int64_t k = 0; k < count; ++k) cells += (k > 0 ? " " : "") + std::string(pick(kCells));
+    Facts f = integral(-2, 3);
+    f.finite = false;
+    if (within(f, need))
+      return {fmt::format("matrix(\"{}\", rows={}, cols={})", cells, rows, cols), {Kind::matrix, rows, cols, f}};
+  }
   if (count > 0 && count <= 42 && chance(0.7)) {
     Facts f = need;
     f.low = std::max(need.low, -4.0), f.high = std::max(f.low, std::min(need.high, 6.0));
@@ -117,7 +127,12 @@ Made Writer::matrix(int64_t rows, int64_t cols, const Facts& need, int depth) {
 }
 
 std::optional<Made> Writer::try_matrix(int64_t rows, int64_t cols, int depth) {
-  switch (below(12)) {
+  switch (below(15)) {
+    case 12:
+    case 13:
+      return pattern(Kind::matrix, rows, cols, depth);
+    case 14:
+      return chain(rows, cols, depth);
     case 0:
       return cellwise_unary(rows, cols, depth);
     case 1:
@@ -209,6 +224,23 @@ std::optional<Made> Writer::reshaped(int64_t rows, int64_t cols, int depth) {
               {Kind::matrix, rows, cols, x.type.facts}};
 }
 
+std::optional<Made> Writer::chain(int64_t rows, int64_t cols, int depth) {
+  std::vector<int64_t> sizes = {rows};
+  for (int64_t k = between(1, 4); k > 0; --k) sizes.push_back(size());
+  sizes.push_back(cols);
+  Facts small = integral(-2, 2);
+  std::string text;
+  Facts facts;
+  for (size_t k = 0; k + 1 < sizes.size(); ++k) {
+    const Made m = chance(0.6) ? matrix(sizes[k], sizes[k + 1], small, depth - 1)
+                               : Made{fmt::format("t({})", matrix(sizes[k + 1], sizes[k], small, depth - 1).text),
+                                      {Kind::matrix, sizes[k], sizes[k + 1], small}};
+    text += (k == 0 ? "" : " %*% ") + m.text;
+    facts = k == 0 ? m.type.facts : sum_of(product_of(facts, m.type.facts), static_cast<double>(sizes[k]));
+  }
+  return Made{"(" + text + ")", {Kind::matrix, rows, cols, facts}};
+}
+
 // Systems that are far from singular: a diagonal that outweighs the rest of its row.
 std::optional<Made> Writer::solved(int64_t rows, int64_t cols) {
   if (rows == 0 || rows > 8) return std::nullopt;
@@ -224,6 +256,7 @@ std::optional<Made> Writer::solved(int64_t rows, int64_t cols) {
     return Made{fmt::format("cholesky(t({0}) %*% {0} + diag(matrix(20, rows={1}, cols=1)))", x.text, rows),
                 {Kind::matrix, rows, cols, f}};
   }
+  if (rows == cols && chance(0.3)) return Made{fmt::format("solve({0}, {0})", system), {Kind::matrix, rows, cols, f}};
   const Made b = matrix_literal(rows, cols, small);
   return Made{fmt::format("solve({}, {})", system, b.text), {Kind::matrix, rows, cols, f}};
 }

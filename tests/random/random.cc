@@ -105,17 +105,20 @@ std::string compare(const std::string& text, const Pair& pair) {
   return differs(one, run_program(text, pair.other), pair.tolerance);
 }
 
-// What a crash leaves behind: the program that ran in this thread.
-thread_local const std::string* running = nullptr;
-std::string crash_file;
+// What a crash leaves behind: the programs that run, one per job. A run has threads of its own, so any may be it.
+constexpr int kMostJobs = 64;
+std::atomic<const std::string*> running[kMostJobs];
+std::string crash_files[kMostJobs];
 
 void on_crash(int number) {
-  if (running != nullptr) {
-    const int file = open(crash_file.c_str(), O_CREAT | O_WRONLY | O_TRUNC, 0644);
-    if (file >= 0 && write(file, running->data(), running->size()) >= 0) close(file);
-    constexpr char kText[] = "FAIL: a program crashed; it is in crashed.dml\n";
-    if (write(1, kText, sizeof kText - 1) < 0) _exit(2);
+  for (int job = 0; job < kMostJobs; ++job) {
+    const std::string* text = running[job];
+    if (text == nullptr) continue;
+    const int file = open(crash_files[job].c_str(), O_CREAT | O_WRONLY | O_TRUNC, 0644);
+    if (file >= 0 && write(file, text->data(), text->size()) >= 0) close(file);
   }
+  constexpr char kText[] = "FAIL: a program crashed; those that ran are in crashed-JOB.dml\n";
+  if (write(1, kText, sizeof kText - 1) < 0) _exit(2);
   std::signal(number, SIG_DFL);
   std::raise(number);
 }
@@ -126,7 +129,7 @@ class Run {
 
   int all() {
     std::vector<std::thread> workers;
-    for (int k = 0; k < options_.jobs; ++k) workers.emplace_back([this] { work(); });
+    for (int k = 0; k < options_.jobs; ++k) workers.emplace_back([this, k] { work(k); });
     for (std::thread& t : workers) t.join();
     fmt::print("{} programs of seed {}, {} of them with an error, {} ran differently\n", programs_.load(),
                options_.seed, errors_.load(), failures_.load());
@@ -137,8 +140,8 @@ class Run {
     return Writer(options_.seed * 0x9E3779B97F4A7C15u + static_cast<uint64_t>(number)).program();
   }
 
-  void check(const std::string& text, const std::string& name) {
-    running = &text;
+  void check(const std::string& text, const std::string& name, int job) {
+    running[job] = &text;
     const RunResult standard = run_program(text, pairs().front().one);
     if (standard.status != 0) {
       ++errors_;
@@ -148,29 +151,29 @@ class Run {
       const RunResult one = pair.one == pairs().front().one ? standard : run_program(text, pair.one);
       const Finding found{&pair, differs(one, run_program(text, pair.other), pair.tolerance)};
       if (found.what.empty()) continue;
-      report(text, name, found);
+      report(text, name, found, job);
       break;
     }
-    running = nullptr;
+    running[job] = nullptr;
     ++programs_;
   }
 
  private:
-  void work() {
+  void work(int job) {
     const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(options_.seconds);
     while (std::chrono::steady_clock::now() < end && failures_ < kMostFailures) {
       const int64_t number = next_++;
-      check(write_program(number), fmt::format("{}-{}", options_.seed, number));
+      check(write_program(number), fmt::format("{}-{}", options_.seed, number), job);
     }
   }
 
-  void report(const std::string& text, const std::string& name, const Finding& found) {
+  void report(const std::string& text, const std::string& name, const Finding& found, int job) {
     ++failures_;
     const std::string small = found.kind() == "time" ? text
                                                      : shrink(
                                                            text,
                                                            [&](const std::string& smaller) {
-                                                             running = &smaller;
+                                                             running[job] = &smaller;
                                                              const std::string what = compare(smaller, *found.pair);
                                                              return what.substr(0, what.find(':')) == found.kind();
                                                            },
@@ -194,7 +197,8 @@ class Run {
 int run_random(const RandomOptions& given) {
   RandomOptions options = given;
   if (options.seed == 0) options.seed = std::random_device()() % 1000000 + 1;
-  crash_file = options.folder + "/crashed.dml";
+  options.jobs = std::clamp(options.jobs, 1, kMostJobs);
+  for (int job = 0; job < kMostJobs; ++job) crash_files[job] = fmt::format("{}/crashed-{}.dml", options.folder, job);
   for (const int number : {SIGSEGV, SIGABRT, SIGBUS, SIGFPE}) std::signal(number, on_crash);
   Run run(options);
   if (!options.script.empty() || options.number) {
@@ -207,7 +211,7 @@ int run_random(const RandomOptions& given) {
       text.assign(std::istreambuf_iterator<char>(in), {});
     }
     options.seconds = 0;
-    run.check(text, "script");
+    run.check(text, "script", 0);
     return run.all();
   }
   fmt::print("random programs of seed {} for {} s\n", options.seed, options.seconds);

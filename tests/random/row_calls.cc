@@ -40,8 +40,9 @@ struct TrialInfer : InferCall {
   std::vector<Value>& values_;
 };
 
-// Kinds and sizes of the result; nullopt when the row refuses the arguments.
-std::optional<Meta> infer(const Op& op, const std::vector<RowArgument>& in) {
+}  // namespace
+
+std::optional<Meta> infer_row(const Op& op, const std::vector<RowArgument>& in) {
   std::vector<Meta> metas, out(1);
   std::vector<Value> values;
   for (const RowArgument& a : in) {
@@ -65,8 +66,6 @@ std::optional<Meta> infer(const Op& op, const std::vector<RowArgument>& in) {
     return std::nullopt;
   }
 }
-
-}  // namespace
 
 RowArgument Writer::draw_argument(const Op& op, size_t i, int64_t rows, int64_t cols) {
   const Param& p = op.params.list[std::min<size_t>(i, op.params.count - 1u)];
@@ -101,6 +100,7 @@ std::vector<RowArgument> Writer::draw_arguments(const Op& op, int64_t rows, int6
 std::optional<Made> Writer::finish_call(const Op& op, std::vector<RowArgument> in, const Meta& out, int depth) {
   std::vector<std::string> parts;
   bool named = op.params.naming == Naming::named;
+  Made last;
   for (size_t i = 0; i < in.size(); ++i) {
     RowArgument& a = in[i];
     if (a.meta.kind == Kind::none) {
@@ -109,7 +109,11 @@ std::optional<Made> Writer::finish_call(const Op& op, std::vector<RowArgument> i
     }
     std::string text = a.text;
     if (a.meta.kind == Kind::matrix) {
-      const Made m = matrix(a.meta.rows, a.meta.cols, a.facts, depth - 1);
+      // The same operand twice, now and then.
+      const bool again = !last.text.empty() && last.type.rows == a.meta.rows && last.type.cols == a.meta.cols &&
+                         within(last.type.facts, a.facts) && chance(0.25);
+      const Made m = again ? last : matrix(a.meta.rows, a.meta.cols, a.facts, depth - 1);
+      last = m;
       text = m.text;
       a.facts = m.type.facts;
     } else if (const Param& p = op.params.list[std::min<size_t>(i, op.params.count - 1u)];
@@ -142,7 +146,7 @@ std::optional<Made> Writer::row_call(const Op& op, Kind kind, int64_t rows, int6
     for (size_t i = 0; i < in.size(); ++i)
       gap = gap || (in[i].meta.kind == Kind::none && (i >= op.params.count || op.params.list[i].required()));
     if (gap) continue;
-    const std::optional<Meta> out = infer(op, in);
+    const std::optional<Meta> out = infer_row(op, in);
     if (!out) continue;
     if (scalar ? !is_number(out->kind) : out->kind != Kind::matrix || out->rows != rows || out->cols != cols) continue;
     return finish_call(op, std::move(in), *out, depth);

@@ -13,7 +13,7 @@ using Result = std::optional<Facts>;
 
 double cells(const Meta& m) {
   if (m.kind != Kind::matrix) return 1;
-  return m.rows < 0 || m.cols < 0 ? 64 : static_cast<double>(m.rows) * static_cast<double>(m.cols);
+  return m.rows < 0 || m.cols < 0 ? 4096 : static_cast<double>(m.rows) * static_cast<double>(m.cols);
 }
 
 Facts blurred(double magnitude, double error) {
@@ -63,7 +63,8 @@ Result spreads(const Op&, const Arguments& in, const Meta&) {
 Result scans(const Op&, const Arguments& in, const Meta&) { return sum_of(in[0].facts, 2 * cells(in[0].meta)); }
 
 Result matrix_product(const Op&, const Arguments& in, const Meta&) {
-  return sum_of(product_of(in[0].facts, in[1].facts), static_cast<double>(std::max<int64_t>(0, in[0].meta.cols)));
+  return sum_of(product_of(in[0].facts, in[1].facts),
+                static_cast<double>(in[0].meta.cols < 0 ? 4096 : in[0].meta.cols));
 }
 Result by_operator(const Op&, const Arguments& in, const Meta&) {
   const std::string& text = in[2].text;

@@ -25,6 +25,9 @@ Facts bound_of(const Op& op, size_t param);
 // Literals that a scalar parameter may take, as DML text; sizes are also given so that shapes meet.
 std::vector<std::string> literals_of(const Op& op, const Param& param, int64_t rows, int64_t cols);
 
+// Kinds and sizes of the result; nullopt when the row refuses the arguments.
+std::optional<Meta> infer_row(const Op& op, const std::vector<RowArgument>& in);
+
 // Facts of the result, whose sizes are `out`.
 std::optional<Facts> row_facts(const Op& op, const std::vector<RowArgument>& in, const Meta& out);
 

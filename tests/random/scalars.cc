@@ -120,7 +120,8 @@ std::optional<Made> Writer::try_number(int depth) {
     case 4:
       return number_of_operator(depth);
     case 5:
-      return scalars_only_ ? number_of_operator(depth) : row_call(Kind::real, -1, -1, depth);
+      if (scalars_only_) return number_of_operator(depth);
+      return chance(0.3) ? pattern(Kind::real, -1, -1, depth) : row_call(Kind::real, -1, -1, depth);
     case 6:
     case 7:
       return scalars_only_ ? number_of_variable() : number_of_matrix(depth);
@@ -184,9 +185,15 @@ std::optional<Made> Writer::number_of_matrix(int depth) {
     return Made{fmt::format("{}({})", f, v.name), {Kind::integer, -1, -1, whole(0, most)}};
   }
   if (t.rows < 0 || t.cols < 0) {
-    const auto f = row_facts(op("sum", 1), {{{Kind::matrix, -1, -1, -1, -1}, t.facts, ""}}, scalar_meta(Kind::real));
-    if (!f || !t.facts.finite) return std::nullopt;
-    return Made{fmt::format("sum({})", v.name), {Kind::real, -1, -1, *f}};
+    const std::vector<const char*> kFunctions = {"sum", "mean", "min", "max", "sum", "countDistinct"};
+    const Made m = chance(0.5) ? sized_by_run(depth - 1) : Made{v.name, v.type};
+    const std::string_view function = pick(kFunctions);
+    const RowArgument argument{matrix_meta(m.type.rows, m.type.cols), m.type.facts, ""};
+    const Op& row = op(function, function == "countDistinct" ? 2 : 1);
+    if (!within(m.type.facts, bound_of(row, 0))) return std::nullopt;
+    const auto f = row_facts(row, {argument}, scalar_meta(Kind::real));
+    if (!f) return std::nullopt;
+    return Made{fmt::format("{}({})", function, m.text), {Kind::unknown, -1, -1, *f}};
   }
   if (t.rows == 0 || t.cols == 0) return std::nullopt;
   return Made{fmt::format("as.scalar({}[{}, {}])", v.name, index(t.rows).text, index(t.cols).text),

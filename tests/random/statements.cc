@@ -127,36 +127,19 @@ void Writer::assign_part() {
 
 void Writer::assign_unknown_size() {
   if (in_parfor_) return assign_matrix();
-  Facts need = anything();
-  need.error = 0;
-  const int64_t rows = between(1, 8), cols = between(1, 5);
-  const Made m = matrix(rows, cols, need, 2);
+  std::vector<const Variable*> outer;
+  for (const Variable* v : matrices())
+    if (is_open(*v) && is_outer(*v) && v->type.rows < 0) outer.push_back(v);
+  if (!outer.empty() && chance(0.6)) {
+    const Variable v = *pick(outer);
+    if (const auto m = adapt(sized_by_run(2), v.type.facts)) line("{} = {}", v.name, m->text);
+    return;
+  }
+  const Made m = sized_by_run(2);
   Type type{Kind::matrix, -1, -1, widen(with_zero(m.type.facts))};
   const std::string name = new_name("U");
-  switch (below(4)) {
-    case 0:
-      line("{} = removeEmpty(target={}, margin=\"{}\")", name, m.text, chance(0.5) ? "rows" : "cols");
-      break;
-    case 1:
-      line("{} = unique({})", name, m.text);
-      break;
-    case 2: {
-      const Made codes = matrix(rows, 1, whole(1, 5), 2), others = matrix(rows, 1, whole(1, 4), 1);
-      line("{} = table({}, {})", name, codes.text, others.text);
-      type.facts = widen(whole(0, static_cast<double>(rows)));
-      break;
-    }
-    default: {
-      const Made select = matrix(rows, 1, whole(0, 1), 2);
-      line("{} = removeEmpty(target={}, margin=\"rows\", select={})", name, m.text, select.text);
-    }
-  }
+  line("{} = {}", name, m.text);
   set(name, type);
-  if (chance(0.4)) {
-    const std::string other = new_name("U");
-    line("{} = cbind({}, {})", other, name, name);
-    set(other, type);
-  }
 }
 
 void Writer::accumulate() {

@@ -94,6 +94,13 @@ class Writer {
   RowArgument draw_argument(const Op& op, size_t i, int64_t rows, int64_t cols);
   std::optional<Made> finish_call(const Op& op, std::vector<RowArgument> in, const Meta& out, int depth);
 
+  // Operands put into a pattern of the table of rewrites: patterns.cc
+  std::optional<Made> pattern(Kind kind, int64_t rows, int64_t cols, int depth);
+  std::optional<Made> chain(int64_t rows, int64_t cols, int depth);  // of products
+  // A matrix of sizes that the run decides: by data or by a counter. It has at least one row and one column.
+  Made sized_by_run(int depth);
+  std::optional<Made> resized(int depth);  // from a variable of such sizes
+
   // --- statements: statements.cc, loops.cc
   void statement(int depth);
   void body(int statements, int depth);
