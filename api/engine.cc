@@ -7,6 +7,7 @@
 #include <random>
 
 #include "frontend/check/check.h"
+#include "planner/lower/dry_run.h"
 #include "planner/lower/planner.h"
 #include "runtime/base/large_stack.h"
 #include "runtime/base/parallel.h"
@@ -88,11 +89,12 @@ void note_warnings(const RunOptions& options, const Program& checked) {
 
 void run_program(const Config& config, Memory& memory, const RunOptions& options, Executable& program,
                  RunSession& session) {
-  ProgramPlanner planner(program, {options.explain, options.explain_levels});
   Context context{memory, config};
   context.precision = config.precision == "single" ? Precision::f32 : Precision::f64;
   context.threads = threads_of(config);
   context.session = &session;
+  if (options.dry_run) return dry_run(program, context, {options.note, options.explain_levels, options.observer});
+  ProgramPlanner planner(program, {options.explain, options.explain_levels});
   Executor executor(planner.hook(), context, options.observer);
   Scope scope;
   scope.routine = &program.main();

@@ -24,7 +24,8 @@ struct RunOptions {
   std::function<void(std::string_view)> print;      // what the script prints; null: nowhere
   std::function<void(const std::string&)> explain;  // takes each plan as it is made; null: not wanted
   ExplainLevels explain_levels;
-  bool warnings = false;                         // note warnings of the check
+  bool dry_run = false;   // plan from metadata alone: reads and writes no data; plans, or a summary, go to `note`
+  bool warnings = false;  // note warnings of the check
   std::function<void(const std::string&)> note;  // takes warnings and notes
   std::optional<uint64_t> seed;                  // of unseeded draws; none: from entropy
   Observer* observer = nullptr;

@@ -97,6 +97,7 @@ int run(const Options& options, Output& output) {
   run.note = [&](const std::string& text) { output.note(text); };
   run.explain_levels = explain_levels(options.explain);
   if (options.explain != "none") run.explain = run.note;
+  run.dry_run = options.dry_run;
   run.warnings = options.verbose;
   if (options.seed) run.seed = static_cast<uint64_t>(*options.seed);
   Statistics statistics;

@@ -65,7 +65,7 @@ bool is_stored_sparse(const Meta& m) {
 
 bool is_virtual(const Hop& hop) {
   return hop.meta.kind == Kind::matrix && hop.meta.sizes_known() && hop.meta.rows > 0 && hop.meta.cols > 0 &&
-         hop.op->cost != nullptr && cost(hop).bytes_written == 0;
+         hop.op->cost != nullptr && sizes_known(hop) && cost(hop).bytes_written == 0;
 }
 
 Bytes bytes_of(const Meta& m) {

@@ -28,7 +28,8 @@ std::string size_text(const Meta& m) {
 }
 
 std::string variable_text(const Scope& scope, int32_t slot, int64_t entry) {
-  const std::string& variable = scope.routine->slots[static_cast<size_t>(slot)];
+  std::string variable = scope.routine->slots[static_cast<size_t>(slot)];
+  if (variable[0] == '%') variable[0] = '.';  // the checker's own; %1 is a register here
   return entry < 0 ? variable : fmt::format("{}[{}]", variable, entry + 1);
 }
 
@@ -147,7 +148,7 @@ std::string explain_plan(const Plan& plan, const Scope& scope, const SourceFiles
     out += place_text(i.span, files) + "\n";
   }
   for (const Plan::Output& o : plan.outputs)
-    out += fmt::format("  {} <- {}\n", scope.routine->slots[static_cast<size_t>(o.slot)], reg(o.reg));
+    out += fmt::format("  {} <- {}\n", variable_text(scope, o.slot, -1), reg(o.reg));
   return out;
 }
 

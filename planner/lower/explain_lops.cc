@@ -32,7 +32,10 @@ std::string outputs_text(const Hop& hop) {
 }
 
 // "12 bytes", "1.5 MB", "at least 1.5 MB"
-std::string text(const Bytes& b) { return (b.known ? "" : "at least ") + bytes_text(b.bytes); }
+std::string text(const Bytes& b) {
+  if (!b.known && b.bytes == 0) return "? bytes";
+  return (b.known ? "" : "at least ") + bytes_text(b.bytes);
+}
 
 std::string line(const Lowered& lowered, size_t k, const Scope& scope, const SourceFiles& files) {
   const Code& code = lowered.plan->code;

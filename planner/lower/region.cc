@@ -135,6 +135,7 @@ bool RegionBuilder::add_node(const Node& node, Frame& f) {
 }
 
 void RegionBuilder::raise(const Error& error) {
+  region_->failure = error.diagnostics().front();
   Hop h;
   h.op = &hops::fail();
   h.names = {error.diagnostics().front().message};
@@ -148,6 +149,7 @@ void RegionBuilder::finish(Frame& f) {
     if (alive_[s] == 1) region_->roots.push_back({f.env[s], false, slot});
     if (alive_[s] == 2) region_->dead.push_back(slot);
     if (alive_[s] != 0) region_->inputs_dying.push_back(slot);
+    if (alive_[s] == 1 && assumed_ != nullptr) region_->results.emplace_back(slot, assumption(f.env[s]));
   }
 }
 
@@ -184,8 +186,8 @@ std::unique_ptr<Region> RegionBuilder::build(const NodeList& sequence, size_t be
 }
 
 std::unique_ptr<Region> build_region(Executable& program, const NodeList& sequence, size_t begin, const Scope& scope,
-                                     Context& context, bool generic) {
-  return RegionBuilder(program, scope, context, generic).build(sequence, begin);
+                                     Context& context, bool generic, const Assumptions* assumed) {
+  return RegionBuilder(program, scope, context, generic, assumed).build(sequence, begin);
 }
 
 }  // namespace hopline

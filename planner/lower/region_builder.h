@@ -1,6 +1,7 @@
 // The work of build_region(): statements in region.cc, expressions in region_expression.cc.
 #pragma once
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -22,10 +23,11 @@ struct EndsHere {};
 
 class RegionBuilder : public Facts {
  public:
-  RegionBuilder(Executable& program, const Scope& scope, Context& context, bool generic)
+  RegionBuilder(Executable& program, const Scope& scope, Context& context, bool generic, const Assumptions* assumed)
       : program_(program),
         scope_(scope),
         generic_(generic),
+        assumed_(assumed),
         region_(std::make_unique<Region>()),
         builder_(region_->dag, context, this) {}
 
@@ -55,7 +57,11 @@ class RegionBuilder : public Facts {
     s.via = f.via;
     return s;
   }
-  Meta input_meta(const Value& value) const;
+  // A variable that lives when the region begins: what is known of it (nullopt: not assigned), and a scalar's value.
+  std::optional<Meta> live(int32_t slot, int64_t entry) const;
+  const Value* live_value(int32_t slot, int64_t entry) const;
+  Assumed assumption(const Hop* hop, int depth = 1);  // depth: of lists around it
+  Assumed any_entry(const Hop* hop);
   const Value* evaluate(const Hop* hop);
   const Hop* none() { return builder_.literal(Value(), {}); }
   void finish(Frame& f);
@@ -64,6 +70,7 @@ class RegionBuilder : public Facts {
   Executable& program_;
   const Scope& scope_;
   bool generic_;
+  const Assumptions* assumed_;  // of a dry run, else null
   std::unique_ptr<Region> region_;
   Builder builder_;
   std::vector<int32_t> alive_;  // 0 untouched, 1 assigned, 2 dead; of the own routine's slots

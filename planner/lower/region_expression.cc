@@ -6,8 +6,18 @@
 
 namespace hopline {
 
-Meta RegionBuilder::input_meta(const Value& value) const {
-  Meta m = meta_of(value);
+std::optional<Meta> RegionBuilder::live(int32_t slot, int64_t entry) const {
+  Meta m;
+  if (assumed_ != nullptr) {
+    const Assumed* a = assumed_->find(slot, entry);
+    if (a == nullptr) return std::nullopt;
+    if (a->meta.kind == Kind::unknown) throw EndsHere();
+    m = a->meta;
+  } else {
+    const Value* v = find_value(scope_, slot, entry);
+    if (v == nullptr) return std::nullopt;
+    m = meta_of(*v);
+  }
   if (generic_ && (m.kind == Kind::matrix || m.kind == Kind::list))
     m = {m.kind, -1, m.kind == Kind::list ? 1 : -1, -1, -1};
   if (m.kind == Kind::matrix && m.nnz > 0 && m.sizes_known())
@@ -16,17 +26,23 @@ Meta RegionBuilder::input_meta(const Value& value) const {
   return m;
 }
 
+const Value* RegionBuilder::live_value(int32_t slot, int64_t entry) const {
+  if (assumed_ == nullptr) return find_value(scope_, slot, entry);
+  const Assumed* a = assumed_->find(slot, entry);
+  return a == nullptr || a->value.index() == 0 ? nullptr : &a->value;
+}
+
 const Hop* RegionBuilder::read(const Name& name, const Span& span, Frame& f) {
   const Hop*& h = f.env[static_cast<size_t>(name.slot)];
   if (h != nullptr) return h;
-  const Value* v = f.own ? find_value(scope_, name.slot, -1) : nullptr;
-  if (v == nullptr) fail(span, "variable {} is not assigned", name.name);
-  return h = region_->dag.input(name.slot, -1, input_meta(*v), span);
+  const std::optional<Meta> m = f.own ? live(name.slot, -1) : std::nullopt;
+  if (!m) fail(span, "variable {} is not assigned", name.name);
+  return h = region_->dag.input(name.slot, -1, *m, span);
 }
 
 const Hop* RegionBuilder::exists(const Name& name, const Span& span, Frame& f) {
   const bool assigned = f.env[static_cast<size_t>(name.slot)] != nullptr;
-  if (!assigned && f.own && find_value(scope_, name.slot, -1) != nullptr) read(name, span, f);
+  if (!assigned && f.own && live(name.slot, -1)) read(name, span, f);
   const bool found = f.env[static_cast<size_t>(name.slot)] != nullptr;
   if (!found && f.own) region_->absent.push_back(name.slot);
   return builder_.literal(found, span);
@@ -38,7 +54,8 @@ const Value* RegionBuilder::evaluate(const Hop* hop) {
   if (const auto found = values_.find(hop); found != values_.end()) return &found->second;
   if (hop->is(hops::input())) {
     if (!is_scalar(hop->meta.kind)) return nullptr;
-    return &(values_[hop] = *find_value(scope_, static_cast<int32_t>(hop->index), hop->entry));
+    const Value* v = live_value(static_cast<int32_t>(hop->index), hop->entry);
+    return v == nullptr ? nullptr : &(values_[hop] = *v);
   }
   if (hop->op->laws.purity != Purity::pure || hop->op->outputs != 1 || !is_scalar(hop->meta.kind)) return nullptr;
   std::vector<Value> in;
@@ -94,10 +111,12 @@ const Hop* RegionBuilder::entry_of(const Hop* list, const Hop* position, const S
     const int64_t i = std::get<int64_t>(*at);
     return i < 1 || i > static_cast<int64_t>(list->in.size()) ? nullptr : list->in[static_cast<size_t>(i - 1)];
   }
-  if (!list->is(hops::input()) || list->entry >= 0 || kind_of(*at) != Kind::integer) return nullptr;
-  const Value* v = find_value(scope_, static_cast<int32_t>(list->index), std::get<int64_t>(*at) - 1);
-  if (v == nullptr) return nullptr;
-  return region_->dag.input(static_cast<int32_t>(list->index), std::get<int64_t>(*at) - 1, input_meta(*v), span);
+  if (!list->is(hops::input()) || list->entry >= 0) return nullptr;
+  const auto slot = static_cast<int32_t>(list->index);
+  int64_t entry = kind_of(*at) == Kind::integer ? std::get<int64_t>(*at) - 1 : -1;
+  if (by_name && assumed_ != nullptr) entry = assumed_->find_entry(slot, std::get<std::string>(*at));
+  const std::optional<Meta> m = entry < 0 ? std::nullopt : live(slot, entry);
+  return m ? region_->dag.input(slot, entry, *m, span) : nullptr;
 }
 
 const Hop* RegionBuilder::call(const CallExpr& c, const Span& span, Frame& f) {
@@ -135,6 +154,42 @@ const Hop* RegionBuilder::expression(const Expr& e, Frame& f) {
   std::vector<const Hop*> in;
   for (const Expr* operand : o->operands) in.push_back(expression(*operand, f));
   return builder_.make(*o->op, std::move(in), span);
+}
+
+// as.scalar(L[i]) or as.matrix(L[i]) with an i that is not known: what all entries have in common.
+Assumed RegionBuilder::any_entry(const Hop* hop) {
+  static const Op &right_index = *find_op("[]"), &as_scalar = *find_op("as.scalar");
+  const Hop* list = hop->in[0]->is(right_index) ? hop->in[0]->in[0] : hop->in[0];
+  const Assumed* known =
+      list->is(hops::input()) ? assumed_->find(static_cast<int32_t>(list->index), list->entry) : nullptr;
+  Assumed out;
+  if (known != nullptr && known->list != nullptr)
+    for (const Assumed& entry : known->list->entries) out = join(out, entry);
+  if (out.meta.kind == Kind::matrix || (hop->is(as_scalar) && is_scalar(out.meta.kind))) return out;
+  if (!hop->is(as_scalar)) return assumed_of_kind(Kind::matrix);
+  region_->guessed = true;  // nearly always a number
+  return assumed_of_kind(Kind::real);
+}
+
+// What a dry run knows of a result.
+Assumed RegionBuilder::assumption(const Hop* hop, int depth) {
+  static const Op &make_list = *find_op("list"), &as_scalar = *find_op("as.scalar"), &as_matrix = *find_op("as.matrix");
+  if (hop->is(hops::input())) return *assumed_->find(static_cast<int32_t>(hop->index), hop->entry);
+  Assumed out;
+  out.meta = hop->meta;
+  if (hop->meta.kind == Kind::unknown && (hop->is(as_scalar) || hop->is(as_matrix))) return any_entry(hop);
+  if (is_scalar(hop->meta.kind))
+    if (const Value* v = evaluate(hop)) out.value = *v;
+  if (!hop->is(make_list)) return out;
+  if (depth > AssumedList::kDeepest || hop->in.size() > AssumedList::kMost) return out;
+  auto list = std::make_shared<AssumedList>();
+  list->names = hop->names;
+  for (const Hop* in : hop->in) {
+    list->entries.push_back(assumption(in, depth + 1));
+    if (list->entries.back().list != nullptr) list->depth = std::max(list->depth, list->entries.back().list->depth + 1);
+  }
+  if (list->depth <= AssumedList::kDeepest) out.list = std::move(list);
+  return out;
 }
 
 }  // namespace hopline

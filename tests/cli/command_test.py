@@ -177,6 +177,81 @@ print(sum(A) + i)
         self.assertIn("fuses no operators", done.stderr)
 
 
+class DryRun(Folder):
+    SCRIPT = """X = read("x.csv")
+y = read("y.csv")
+n = nrow(X)
+if (n > 10) print("many")
+A = t(X) %*% X
+if (sum(A) > 0) {
+  B = cbind(A, A)
+} else {
+  B = A
+}
+for (i in 1:5) {
+  C = B %*% matrix(1, ncol(B), 1)
+}
+f = function(matrix[double] M, int times) return (double s) {
+  s = 0
+  for (i in 1:times) { s = s + sum(M) }
+}
+a = f(A, 2)
+b = f(y, 2)
+write(C, "c.csv", format="csv")
+print(a + b)
+"""
+
+    def setUp(self):
+        super().setUp()
+        self.write("a.dml", self.SCRIPT)
+        self.write("x.csv.mtd", '{"data_type": "matrix", "rows": 100, "cols": 20, "nnz": 2000, "format": "csv"}')
+
+    def dry_run(self, *options):
+        before = self.files()
+        done = self.run_command("--dry-run", *options)
+        self.assertEqual(done.stdout, "")
+        self.assertEqual(self.files(), before)
+        return done
+
+    def test_summary(self):
+        done = self.dry_run("a.dml")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        text = done.stderr
+        for line in ("  X [100x20]\n", "  y [?x?]\n", "  A [20x20]\n", "\nif @6:1:\n", "\n    B [20x40]\n", "\nelse @6:1:\n",
+                     "\n    B [20x20]\n", "\nfor i @11:1, 5 iterations:\n", "call of f @18:5\n",
+                     "\nfunction f(M [?x?], times = 2) @14:1:\n"):
+            self.assertEqual(text.count(line), 1, f"{line!r} in\n{text}")
+        self.assertRegex(text.splitlines()[-1], r"^\d+ plans, \d+ instructions, at least .* KB @5:5$")
+
+    def test_levels(self):
+        text = self.dry_run("a.dml", "--explain=lops").stderr
+        self.assertRegex(text, r'\n  print "many" cpu @4:13\n')  # decided by the sizes
+        self.assertRegex(text, r"\n  %\d = tsmm X \[20x20, dense\] cpu @5:5\n")
+        self.assertRegex(text, r"\n    %\d = cbind A A \[20x40, dense\] cpu @7:7\n")
+        self.assertRegex(text, r"\n    %\d = %\*% B %\d \[20x1, dense\] cpu @12:7\n")
+        self.assertRegex(text, r'\n  write C file="c.csv" ')
+        self.assertIn("memory:\n", self.dry_run("a.dml", "--explain=memory").stderr)
+        self.assertIn("plan:\n", self.dry_run("a.dml", "-explain").stderr)
+
+    def test_what_must_fail(self):
+        done = self.dry_run("-s", 'X = read("x.csv")\nprint(1)\nY = X %*% X')
+        self.assertEqual(done.returncode, 1)
+        self.assertRegex(done.stderr, r"^-s:3:5: error: .*100x20 %\*% 100x20")
+
+    def test_what_may_fail(self):
+        done = self.dry_run("-s", 'X = read("x.csv")\nif (sum(X) > 0) Y = X %*% X else Y = X\nprint(sum(Y))')
+        self.assertEqual(done.returncode, 0)
+        self.assertRegex(done.stderr, r"\n  fails @2:21: .*100x20 %\*% 100x20\n")
+
+    def test_trace_of_planning(self):
+        done = self.run_command("a.dml", "--dry-run", "--trace", "t.json")
+        self.assertEqual(done.returncode, 0)
+        with open(self.path("t.json"), encoding="utf-8") as file:
+            events = {e["name"] for e in json.load(file)["traceEvents"] if e["ph"] == "X"}
+        self.assertEqual(events, {"check", "plan", "plan control flow"} & events)
+        self.assertIn("plan", events)
+
+
 class Interrupts(Folder):
     def interrupt(self, script, after=0.6):
         self.write("a.dml", script)

@@ -93,6 +93,17 @@ RunResult run_variant(const TestCase& test, const Variant& variant, const Runner
   return run(make_request(test, variant, folder.path()));
 }
 
+// A dry run prints nothing for the script, writes no file, and fails only where a run does.
+std::string check_dry_run(const TestCase& test, const RunResult& real, const Runner& run) {
+  const Folder folder;
+  RunRequest request = make_request(test, variants().front(), folder.path());
+  request.dry_run = true;
+  const RunResult dry = run(request);
+  if (!dry.output.empty()) return "  a dry run printed: " + dry.output;
+  if (!std::filesystem::is_empty(folder.path())) return "  a dry run wrote a file\n";
+  return !dry.errors.empty() && real.errors.empty() ? "  a dry run failed: " + dry.rendered : "";
+}
+
 }  // namespace
 
 std::span<const Variant> variants() {
@@ -153,6 +164,7 @@ std::vector<CaseFailure> check_case(const TestCase& test, const TestCase* before
         add(standard.name, "  expected the plan of the case before:\n" + other + "  found:\n" + first.plan);
     }
   }
+  if (only.empty() || only == "dry") add("dry", check_dry_run(test, first, run));
   for (const Variant& v : variants().subspan(1)) {
     if (v.name == "single" && !test.single) continue;
     if (!only.empty() && only != v.name) continue;

@@ -78,6 +78,7 @@ RunResult run_script(const RunRequest& request) {
   options.arguments = script_arguments(request.arguments);
   options.print = [&](std::string_view text) { out.output += text; };
   options.seed = 1;
+  options.dry_run = request.dry_run;
   if (request.explain) {
     options.explain = [&](const std::string& text) { out.plan += text; };
     options.explain_levels.rules = options.explain_levels.instructions = true;

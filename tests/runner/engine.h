@@ -13,6 +13,7 @@ struct RunRequest {
   std::vector<std::pair<std::string, std::string>> config;  // key and value
   bool explain = false;                                     // wants the plans
   int limit = 0;                                            // milliseconds that it may run; 0: as long as it takes
+  bool dry_run = false;
 };
 
 struct RunError {

@@ -230,7 +230,7 @@ int main(int argc, char** argv) {
   Options options;
   CLI::App app{"Runs DML script tests in all their variants."};
   app.add_option("path", options.paths, "files or folders");
-  app.add_option("--variant", options.variant, "only this variant: default, plain, sparse, thread, single");
+  app.add_option("--variant", options.variant, "only this variant: default, dry, plain, sparse, thread, single");
   app.add_option("-j,--jobs", options.jobs, "cases at a time")->check(CLI::PositiveNumber);
   app.add_option("--timeout", options.timeout, "seconds that a case may take");
   app.add_flag("--rebase", options.rebase, "write what the scripts print into their expectations");

@@ -18,7 +18,7 @@ RunResult echo(const RunRequest& request) {
   size_t number = 0;
   for (const std::string& line : split_lines(request.text)) {
     ++number;
-    if (line.rfind("print(", 0) == 0) result.output += line.substr(6, line.find(')') - 6) + "\n";
+    if (line.rfind("print(", 0) == 0 && !request.dry_run) result.output += line.substr(6, line.find(')') - 6) + "\n";
     if (line.rfind("fail", 0) == 0) {
       result.errors.push_back({"a.dml", number, 1, "it failed with 7"});
       result.rendered = "a.dml: it failed with 7\n";
@@ -89,6 +89,17 @@ TEST(Runner, FindsDifferences) {
   EXPECT_TRUE(check("fail\n# expect-error: any\n").empty());
   EXPECT_FALSE(check("print(1)  # expect: 1\n# expect-error: any\n").empty());
   EXPECT_FALSE(check("print(NOT REACHED)\nfail\n# expect-error: any\n").empty());
+}
+
+TEST(Runner, FindsWhatADryRunMustNotDo) {
+  const auto dry = [](std::string_view text, RunResult result) {
+    return check_case(one_case(text), nullptr, "dry",
+                      [&](const RunRequest& request) { return request.dry_run ? result : echo(request); });
+  };
+  EXPECT_TRUE(dry("print(1)\n", {}).empty());
+  EXPECT_FALSE(dry("print(1)\n", {.output = "1\n"}).empty());
+  EXPECT_FALSE(dry("print(1)\n", {.errors = {{"a.dml", 1, 1, "no"}}}).empty());
+  EXPECT_TRUE(dry("fail\n", {.errors = {{"a.dml", 1, 1, "no"}}}).empty());
 }
 
 TEST(Runner, FindsRulesAndPlanLines) {
