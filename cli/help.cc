@@ -158,7 +158,7 @@ std::string usage_text() {
   std::string out = fmt::format("Runs a DML script.\n\n  {}\n\n{}\nOptions:\n", kSynopsis, kArguments);
   for (const OptionRow& row : option_rows())
     if (!row.help.empty()) out += fmt::format("  {:<28}  {}\n", option_names(row), row.help);
-  out += "\nLevels of --explain: " + listed(levels.substr(0, levels.find("|recompile"))) + "\n\nExit status:\n";
+  out += "\nLevels of --explain: " + listed(levels.substr(0, levels.find("|fusion"))) + "\n\nExit status:\n";
   for (const Status& s : kStatuses) out += fmt::format("  {:>3}  {}\n", s.value, s.meaning);
   return out +
          "\nhopline --help NAME describes an operator (solve, %*%), a setting (memory.limit) or an option (explain).\n";

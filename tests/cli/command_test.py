@@ -282,6 +282,18 @@ class Interrupts(Folder):
                                 "  print(i)\n}\n")
         self.assertRegex(errors, r"iteration \d+: ")
 
+    def test_second_signal(self):
+        self.write("a.dml", LONG_CALL)
+        process = self.start("a.dml")
+        time.sleep(1)
+        process.send_signal(signal.SIGINT)
+        time.sleep(0.02)
+        begin = time.monotonic()
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 130)
+        self.assertLess(time.monotonic() - begin, 0.5)
+
     def test_nothing_is_left(self):
         self.interrupt('X = rand(rows=4000000, cols=20)\nwrite(X, "x.csv", format="csv")\n', 1)
         self.assertEqual([name for name in self.files() if name not in ("a.dml", "x.csv", "x.csv.mtd")], [])
