@@ -159,6 +159,15 @@ double with_zeros(double folded, bool zeros, Fold fold) {
   return zeros ? fold(folded, 0.0) : folded;
 }
 
+// A product that is NaN although every cell is finite: it overflowed before it met a zero.
+template <class T>
+double settle_product(double product, const T* cells, int64_t n, int64_t stride = 1) {
+  if (!std::isnan(product)) return product;
+  for (int64_t i = 0; i < n; ++i)
+    if (!std::isfinite(cells[i * stride])) return product;
+  return 0;
+}
+
 template <class T, class Fold>
 double fold_all(Context& ctx, const Cells<T>& x, Fold fold) {
   std::vector<double> parts(static_cast<size_t>((x.stored + kGrain - 1) / kGrain));
@@ -184,7 +193,7 @@ double aggregate_all(Context& ctx, What what, const MatrixRef& m) {
     case What::greatest:
       return fold_all(ctx, x, Greatest());
     case What::product:
-      return fold_all(ctx, x, Product());
+      return settle_product(fold_all(ctx, x, Product()), x.values, x.stored);
     default:
       break;
   }
@@ -207,7 +216,7 @@ double aggregate_row(What what, const T* cells, int64_t stored, int64_t n) {
     case What::greatest:
       return with_zeros(fold_cells(cells, stored, Greatest()), zeros, Greatest());
     case What::product:
-      return with_zeros(fold_cells(cells, stored, Product()), zeros, Product());
+      return settle_product(with_zeros(fold_cells(cells, stored, Product()), zeros, Product()), cells, stored);
     default:
       break;
   }
@@ -302,9 +311,13 @@ MatrixRef aggregate_columns(Context& ctx, What what, const MatrixRef& m) {
     result = column_folds<T>(ctx, x, Least());
   else if (what == What::greatest)
     result = column_folds<T>(ctx, x, Greatest());
-  else if (what == What::product)
+  else if (what == What::product) {
     result = column_folds<T>(ctx, x, Product());
-  else {
+    for (int64_t c = 0; c < cols; ++c) {
+      double& product = result[static_cast<size_t>(c)];
+      product = settle_product(product, x->template dense<T>() + c, rows, cols);
+    }
+  } else {
     const std::vector<Sum> sums = column_sums<T>(ctx, x, nullptr);
     for (size_t c = 0; c < result.size(); ++c)
       result[c] = what == What::sum ? sums[c].value() : sums[c].value() / static_cast<double>(rows);

@@ -98,6 +98,7 @@ void sum_subtree(Context& ctx, const Span& span, const TreeSum& s, const Tile& t
 template <class T>
 void tree_sum(Context& ctx, const Span& span, const TreeSum& s, T* c, int64_t ldc, int threads,
               const TreePart<T>& part) {
+  if (s.m == 0 || s.n == 0) return;
   const int64_t tiles = count_tiles(s), each = leaves_per_task(s, threads, sizeof(T)), groups = parts(s.leaves, each);
   // The first group works in the result itself, each other one in a matrix of its own.
   Buffer others;

@@ -13,17 +13,6 @@ namespace {
 
 constexpr int kTrials = 8;  // draws of sizes until the row takes them
 
-Value literal_value(const std::string& text) {
-  if (text == "TRUE" || text == "FALSE") return text == "TRUE";
-  if (text[0] == '"') return text.substr(1, text.size() - 2);
-  int64_t whole = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), whole);
-  if (error == std::errc() && end == text.data() + text.size()) return whole;
-  if (text == "NaN") return std::nan("");
-  if (text.find("Inf") != std::string::npos) return text[0] == '-' ? -HUGE_VAL : HUGE_VAL;
-  return std::strtod(text.c_str(), nullptr);
-}
-
 double number_of(const Value& v) {
   if (const auto* b = std::get_if<bool>(&v)) return *b ? 1 : 0;
   if (const auto* i = std::get_if<int64_t>(&v)) return static_cast<double>(*i);
@@ -31,41 +20,7 @@ double number_of(const Value& v) {
   return 0;
 }
 
-struct TrialInfer : InferCall {
-  TrialInfer(const Op& op, std::span<const Meta> in, std::span<Meta> out, std::vector<Value>& values)
-      : InferCall(op, in, out, {}, {}), values_(values) {}
-  const Value* value(size_t i) override { return values_[i].index() == 0 ? nullptr : &values_[i]; }
-
- private:
-  std::vector<Value>& values_;
-};
-
 }  // namespace
-
-std::optional<Meta> infer_row(const Op& op, const std::vector<RowArgument>& in) {
-  std::vector<Meta> metas, out(1);
-  std::vector<Value> values;
-  for (const RowArgument& a : in) {
-    metas.push_back(a.meta);
-    values.push_back(a.text.empty() ? Value() : literal_value(a.text));
-  }
-  for (size_t i = in.size(); i < op.params.count && !op.params.variadic; ++i) {
-    values.push_back(default_value(op.params.list[i]));
-    metas.push_back(meta_of(values.back()));
-  }
-  for (size_t i = 0; i < in.size(); ++i)
-    if (in[i].meta.kind == Kind::none && i < op.params.count && !op.params.list[i].required()) {
-      values[i] = default_value(op.params.list[i]);
-      metas[i] = meta_of(values[i]);
-    }
-  try {
-    TrialInfer call(op, metas, out, values);
-    op.infer(call);
-    return out[0];
-  } catch (const Error&) {
-    return std::nullopt;
-  }
-}
 
 RowArgument Writer::draw_argument(const Op& op, size_t i, int64_t rows, int64_t cols) {
   const Param& p = op.params.list[std::min<size_t>(i, op.params.count - 1u)];

@@ -1,8 +1,13 @@
 #include "tests/random/rows.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
+#include <cstdlib>
 #include <map>
+
+#include "runtime/ops/apply.h"
+#include "runtime/ops/infer.h"
 
 namespace hopline::tests {
 
@@ -175,6 +180,15 @@ std::vector<std::string> words_of(const Op& op, std::string_view param) {
   return strings_of_example(op);
 }
 
+struct TrialInfer : InferCall {
+  TrialInfer(const Op& op, std::span<const Meta> in, std::span<Meta> out, std::vector<Value>& values)
+      : InferCall(op, in, out, {}, {}), values_(values) {}
+  const Value* value(size_t i) override { return values_[i].index() == 0 ? nullptr : &values_[i]; }
+
+ private:
+  std::vector<Value>& values_;
+};
+
 }  // namespace
 
 std::vector<const Op*> expression_rows() {
@@ -237,6 +251,42 @@ std::optional<Facts> row_facts(const Op& op, const std::vector<RowArgument>& in,
   const auto found = row_rules().find(op.name);
   if (found == row_rules().end()) return blurred(kInfinity, 1e-13);
   return found->second.facts(op, in, out);
+}
+
+Value literal_value(const std::string& text) {
+  if (text == "TRUE" || text == "FALSE") return text == "TRUE";
+  if (text[0] == '"') return text.substr(1, text.size() - 2);
+  int64_t whole = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), whole);
+  if (error == std::errc() && end == text.data() + text.size()) return whole;
+  if (text == "NaN") return std::nan("");
+  if (text.find("Inf") != std::string::npos) return text[0] == '-' ? -HUGE_VAL : HUGE_VAL;
+  return std::strtod(text.c_str(), nullptr);
+}
+
+std::optional<Meta> infer_row(const Op& op, const std::vector<RowArgument>& in) {
+  std::vector<Meta> metas, out(op.outputs);
+  std::vector<Value> values;
+  for (const RowArgument& a : in) {
+    metas.push_back(a.meta);
+    values.push_back(a.text.empty() ? Value() : literal_value(a.text));
+  }
+  for (size_t i = in.size(); i < op.params.count && !op.params.variadic; ++i) {
+    values.push_back(default_value(op.params.list[i]));
+    metas.push_back(meta_of(values.back()));
+  }
+  for (size_t i = 0; i < in.size(); ++i)
+    if (in[i].meta.kind == Kind::none && i < op.params.count && !op.params.list[i].required()) {
+      values[i] = default_value(op.params.list[i]);
+      metas[i] = meta_of(values[i]);
+    }
+  try {
+    TrialInfer call(op, metas, out, values);
+    op.infer(call);
+    return out[0];
+  } catch (const Error&) {
+    return std::nullopt;
+  }
 }
 
 }  // namespace hopline::tests

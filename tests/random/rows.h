@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/data/value.h"
 #include "runtime/ops/op.h"
 #include "tests/random/facts.h"
 
@@ -25,7 +26,10 @@ Facts bound_of(const Op& op, size_t param);
 // Literals that a scalar parameter may take, as DML text; sizes are also given so that shapes meet.
 std::vector<std::string> literals_of(const Op& op, const Param& param, int64_t rows, int64_t cols);
 
-// Kinds and sizes of the result; nullopt when the row refuses the arguments.
+// The value of a literal as literals_of() gives them.
+Value literal_value(const std::string& text);
+
+// Kind and sizes of the first result; nullopt when the row refuses the arguments.
 std::optional<Meta> infer_row(const Op& op, const std::vector<RowArgument>& in);
 
 // Facts of the result, whose sizes are `out`.
